@@ -1,0 +1,92 @@
+"""JSON documents: one envelope around the content, with schema, run, spec and a digest that any change breaks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from chaosgate.artifacts.contract import ARTIFACTS, Identity
+from chaosgate.artifacts.files import read_whole, write_whole
+from chaosgate.errors import ArtifactError
+from chaosgate.model.base import Frozen
+from chaosgate.model.spec import canonical_json
+
+Model = TypeVar("Model", bound=Frozen)
+
+
+def write_document(path: Path, name: str, identity: Identity, content: Frozen) -> str:
+    """Write `content` as the artifact `name` and return its digest."""
+    envelope: dict[str, Any] = {
+        "schema": ARTIFACTS[name].schema,
+        "run": identity.run,
+        "spec": identity.spec,
+        "content": content.to_json(),
+    }
+    envelope["digest"] = digest_of(envelope)
+    text = json.dumps(envelope, indent=2, allow_nan=False, ensure_ascii=False)
+    write_whole(path, (text + "\n").encode())
+    return str(envelope["digest"])
+
+
+def read_document(path: Path, name: str, model: type[Model], identity: Identity | None = None) -> Model:
+    """The content of the artifact `name`. An ArtifactError when it is altered, or of another schema, run or spec."""
+    return _content(path, model, read_envelope(path, name, identity))
+
+
+def read_envelope(path: Path, name: str, identity: Identity | None = None) -> dict[str, Any]:
+    """The whole file as data, after its schema, digest and, when given, its identity were checked."""
+    envelope = _parse(path)
+    check_header(path, name, envelope, identity)
+    found = envelope.pop("digest", None)
+    if found != digest_of(envelope):
+        raise ArtifactError(f"{path}: was altered after it was written (its digest does not match); run the step again")
+    return {**envelope, "digest": found}
+
+
+def check_header(path: Path, name: str, header: dict[str, Any], identity: Identity | None) -> None:
+    """Refuse a file of another schema, run or spec than expected."""
+    schema = ARTIFACTS[name].schema
+    if header.get("schema") != schema:
+        raise ArtifactError(f"{path}: read schema {header.get('schema')!r}; {schema!r} is needed")
+    if identity is None:
+        return
+    for key, wanted in (("run", identity.run), ("spec", identity.spec)):
+        if header.get(key) != wanted:
+            raise ArtifactError(f"{path}: belongs to {key} {header.get(key)!r}, not to {wanted!r}")
+
+
+def digest_of(data: dict[str, Any]) -> str:
+    """`sha256:<hex>` of the canonical JSON of `data`."""
+    return "sha256:" + hashlib.sha256(canonical_json(data).encode()).hexdigest()
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_whole(path), parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise ArtifactError(f"{path}: is no JSON document: {error}; it was cut short or altered") from error
+    if not isinstance(data, dict):
+        raise ArtifactError(f"{path}: holds a {type(data).__name__}; a JSON object is needed")
+    return data
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:
+    if model is ARTIFACTS["spec"].model:
+        # A spec's kinds are looked up in the registry, which plain validation does not know.
+        from chaosgate.model.load import spec_from_data
+
+        return cast(Model, spec_from_data(envelope["content"], str(path)))
+    try:
+        return model.model_validate(envelope.get("content"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ArtifactError(f"{path}: content.{where}: {first['msg']}") from error

@@ -1,0 +1,82 @@
+"""One exception tree. Whatever a user can cause is a `ChaosgateError`, printed without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class ChaosgateError(Exception):
+    """Something a user can mend. The text says what was read, where, what is allowed and what to do next."""
+
+    exit_code = 3
+
+
+class UsageError(ChaosgateError):
+    """A wrong argument or a file that cannot be read as asked."""
+
+    exit_code = 2
+
+
+class RegistryError(ChaosgateError):
+    """A kind that is registered twice, or a name that no kind carries."""
+
+    exit_code = 2
+
+
+class PlanError(ChaosgateError):
+    """A valid spec that cannot become a plan, such as two faults overlapping on one target."""
+
+    exit_code = 2
+
+
+class ArtifactError(ChaosgateError):
+    """A file of a run that is missing, cut short, altered, or of another run or schema."""
+
+
+class DeployError(ChaosgateError):
+    """The target or its gateway did not come up, or does not serve what the spec names."""
+
+
+class GatewayError(ChaosgateError):
+    """The gateway could not be reached or refused a call."""
+
+
+class TrackingError(ChaosgateError):
+    """The tracking server could not be reached or refused the record. The run's files stay whole."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a spec.
+
+    `path` leads to the value (`("spec", "faults", 0, "dose")`); `line` and `column` count from 1, 0 means unknown.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def render(self, file: str) -> str:
+        """`file:line:col path: message`, the form editors and CI annotations understand."""
+        return f"{file}:{self.line}:{self.column} {dotted(self.path)}: {self.message}"
+
+
+class SpecError(ChaosgateError):
+    """A spec that is refused, with every problem found in it."""
+
+    exit_code = 2
+
+    def __init__(self, file: str, problems: Sequence[Problem]) -> None:
+        self.file = file
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problem.render(file) for problem in problems))
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`spec.faults[0].dose` for `("spec", "faults", 0, "dose")`; `(document)` for the root."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "(document)"

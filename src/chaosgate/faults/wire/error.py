@@ -1,0 +1,41 @@
+"""wire.error: some requests are answered with an HTTP error at the gateway and never reach the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from chaosgate.draws import Draw
+from chaosgate.model.fault import FAULTS, Effect, Reply, Sweep, WireFault, Witness
+from chaosgate.model.observation import Observation
+from chaosgate.units import Duration, Share
+
+
+@FAULTS.register("wire.error")
+class Error(WireFault):
+    """An overloaded or broken server: a share of requests gets `status`, in the form OpenAI's API gives its errors."""
+
+    kind: Literal["wire.error"]
+    status: Literal[429, 500, 502, 503, 504] = 503
+    retry_after: Duration | None = None
+    """The Retry-After header, in whole seconds (RFC 9110, 10.2.3); left out when not given."""
+    dose: Sweep[Literal["probability"], Share]
+
+    max_dose: ClassVar[float] = 1.0
+
+    def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
+        """A reply for the share `dose` of requests; those hit at a low dose are hit at a higher one too."""
+        if draw.at("hit") >= dose:
+            return ()
+        headers = {} if self.retry_after is None else {"Retry-After": str(round(self.retry_after))}
+        error = {"message": f"injected by {self.name}", "type": "chaos", "param": None, "code": self.status}
+        return (Reply(self.status, headers, {"error": error}),)
+
+    def witness(self, dose: float) -> Witness:
+        """The client sees the status; half of the planned share must show."""
+        status = self.status
+
+        def value(seen: Observation) -> float:
+            return float(seen.status == status)
+
+        return Witness(f"share of responses with status {status}", "share", dose * self.select.share / 2, value)

@@ -1,0 +1,31 @@
+"""The base of every frozen model: unknown keys are refused, values never change, YAML names are camelCase."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Frozen(BaseModel):
+    """Immutable data read from YAML or JSON in camelCase and written back the same way."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready data with every field written out, defaults included."""
+        return self.model_dump(mode="json")
+
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+"""A DNS label (RFC 1123): it can name a Kubernetes object, an MLflow run and a file."""

@@ -1,0 +1,116 @@
+"""What is seen of a run: observations at the client, ledger and timeline at the gateway, gauges of the engine, windows.
+
+Times are seconds. Client times count from the start of the phase on the client's monotonic clock and give durations
+only; gateway times count from the gateway's start and are the run's time base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chaosgate.model.base import Frozen
+
+Outcome = Literal["ok", "error", "cut", "timeout", "refused"]
+"""`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection."""
+Place = Literal["baseline", "control", "dose", "recovery"]
+
+
+class Observation(Frozen):
+    """One request as its client saw it."""
+
+    request: str
+    """`<seed>.<phase>.<number>`, sent in the header X-Chaosgate-Request."""
+    phase: str
+    prompt: str
+    """`<set>/<index>`."""
+    scheduled: float
+    """When the request was due."""
+    sent: float
+    """When it was sent; later than `scheduled` when the client lags."""
+    first: float | None
+    """When the first content token came."""
+    tokens: tuple[float, ...]
+    """When each content event came."""
+    end: float
+    status: int | None
+    """The HTTP status, None when there was no response."""
+    outcome: Outcome
+    answer: Literal["right", "wrong"] | None
+    """Whether the answer is the prompt's known one; None when the prompt has none."""
+    text: str
+    """`sha256:<hex>` of the answer's text; the text itself is not kept."""
+    warmup: bool = False
+    """Sent before the phase's measured part began; never judged."""
+
+
+class LedgerRow(Frozen):
+    """What the gateway did with one request for one fault of its phase; `fault` is None in a phase without faults."""
+
+    request: str
+    phase: str
+    fault: str | None
+    window: int | None
+    """The window that was on when the request arrived."""
+    dose: float | None
+    draw: float | None
+    """The selection draw in [0, 1)."""
+    planned: bool
+    applied: bool
+    bypassed: str | None
+    """Why a planned request was not touched: `no window`, `dose 0`, `spared by the draw`, `halted`."""
+    effect: str | None
+    """What was done, such as `delay 0.103 s`."""
+    seen: float
+    """Arrival at the gateway."""
+    done: float
+    """The last byte passed on, or the connection's end."""
+
+
+class TimelineEvent(Frozen):
+    """One event of a run on the gateway's clock.
+
+    Events: `started` (detail.warmup: seconds) and `done` of a phase; `subject` read back (detail); `on` and `off` of a
+    window (off with detail.why: removed, expired or halted); `proof` with detail.applied, the requests touched in a
+    window; `injected`: the sweep and its recovery are over; `halt` with detail.reason.
+    """
+
+    at: float
+    event: Literal["started", "done", "subject", "on", "off", "proof", "injected", "halt"]
+    phase: str | None = None
+    fault: str | None = None
+    window: int | None = None
+    dose: float | None = None
+    detail: dict[str, Any] = {}
+
+
+class Gauge(Frozen):
+    """One reading of an engine metric, `at` on the gateway's clock."""
+
+    at: float
+    phase: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One request placed in a window: what the client saw, and the prompt's first answer in the baseline."""
+
+    observation: Observation
+    clean: str | None
+    """The `text` digest of the clean arm, None when the prompt had no whole answer in the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of a run in which nothing changed, with the requests that belong to it."""
+
+    place: Place
+    phase: str
+    fault: str | None
+    index: int
+    dose: float | None
+    start: float
+    end: float
+    samples: tuple[Sample, ...]

@@ -1,0 +1,61 @@
+"""The plan: the static graph of steps that every carrier (local, Argo, KFP) runs."""
+
+from __future__ import annotations
+
+from chaosgate.model.base import Frozen
+
+
+class StepInput(Frozen):
+    """One artifact a step reads: `port` of the reader, and the step and port it comes from."""
+
+    port: str
+    step: str
+    output: str
+
+
+class Step(Frozen):
+    """One run of a component."""
+
+    id: str
+    component: str
+    arguments: dict[str, str] = {}
+    inputs: tuple[StepInput, ...] = ()
+    deadline: float
+    """Seconds after its start at which the carrier ends the step."""
+
+
+class Window(Frozen):
+    """One entry of a block's sweep: hold `fault` at `dose` as window `index`."""
+
+    fault: str
+    index: int
+    dose: float
+
+
+class Block(Frozen):
+    """One unbroken stretch of load with its sweep and the recovery after it."""
+
+    phase: str
+    faults: tuple[str, ...]
+    windows: tuple[Window, ...]
+    """In the order in which they are injected: controls first, between and last."""
+    recovery: float
+    """Seconds observed after the last window."""
+    length: float
+    """Planned seconds of load, recovery included."""
+
+
+class Plan(Frozen):
+    """What a spec becomes: steps whose inputs are the only dependencies, and a last step that always runs."""
+
+    name: str
+    spec_digest: str
+    blocks: tuple[Block, ...]
+    steps: tuple[Step, ...]
+    finally_: Step
+    length: float
+    """Planned seconds of load over all phases."""
+
+    def step(self, step_id: str) -> Step:
+        """The step called `step_id`."""
+        return next(step for step in (*self.steps, self.finally_) if step.id == step_id)

@@ -1,0 +1,242 @@
+"""What a run ends in: injection, estimates, thresholds, verdict, record and seal, as frozen models.
+
+None stands for "there is no number"; NaN and infinity never reach a file. An open end of an interval is None.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from chaosgate.model.base import Frozen
+from chaosgate.model.fit import Threshold
+from chaosgate.model.observation import Place
+from chaosgate.units import Dimension
+
+VerdictName = Literal["pass", "warn", "fail", "inconclusive", "error"]
+StatusName = Literal["ok", "declined", "failed"]
+
+EXIT_CODES: dict[VerdictName, int] = {"pass": 0, "warn": 0, "fail": 1, "inconclusive": 3, "error": 3}
+EXIT_UNCLEAN = 4
+
+
+class Status(Frozen):
+    """How a step ended, as data: what follows reads it."""
+
+    status: StatusName
+    reason: str | None = None
+
+
+class Subject(Frozen):
+    """What a verdict is about, read back from the running target."""
+
+    model: str
+    engine: str
+    engine_version: str | None = None
+    weights_digest: str | None = None
+    image_digest: str | None = None
+    arguments: dict[str, Any] = {}
+
+
+class SecretRef(Frozen):
+    """Where a secret is found; never the secret itself."""
+
+    file: str | None = None
+    env: str | None = None
+
+
+class Process(Frozen):
+    """A local process a run started: its id and the start time that tells it from a later one with the same id."""
+
+    role: str
+    pid: int
+    created: float
+
+
+class Endpoint(Frozen):
+    """Where the target of a run is reached."""
+
+    url: str
+    """The gateway's data address: every request of the run goes there."""
+    admin: str
+    """The gateway's admin address."""
+    token: SecretRef
+    upstream: str
+    """The server behind the gateway, for its metrics only."""
+    subject: Subject
+    processes: tuple[Process, ...] = ()
+
+
+class InjectedWindow(Frozen):
+    """One window as it was injected, in gateway time; `applied` counts the requests touched."""
+
+    fault: str
+    window: int
+    dose: float
+    on: float
+    off: float
+    applied: int
+
+
+class Injection(Frozen):
+    """What inject did in a block."""
+
+    phase: str
+    status: Status
+    windows: tuple[InjectedWindow, ...] = ()
+    halted: str | None = None
+    """Why the gateway halted the run, if it did."""
+
+
+class Estimate(Frozen):
+    """An SLI over a set of windows with its 95 % interval, in base units; `reason` says why a number is missing."""
+
+    sli: str
+    at: str
+    """A label for people: `baseline`, `dose 180ms`, `dose <= 180ms`, `recovery`."""
+    place: Place
+    dimension: Dimension
+    fault: str | None = None
+    dose: float | None = None
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    n: int = 0
+    windows: int = 0
+    reason: str | None = None
+
+
+class WitnessReading(Frozen):
+    """What the client saw of a fault before, at its largest dose, and after it; never the injector's own word."""
+
+    fault: str
+    what: str
+    dimension: Dimension
+    dose: float | None
+    applied: int
+    """Requests touched at doses above 0, from the ledger."""
+    before: float | None
+    during: float | None
+    after: float | None
+    bitten: bool
+    gone: bool
+    reason: str | None = None
+
+
+class Health(Frozen):
+    """Whether the measurement itself can be trusted."""
+
+    schedule_delay_p99: float | None
+    """Seconds the client lagged behind its schedule; more than 50 ms makes the load invalid."""
+    requests: int
+    straddlers: int
+    """Requests left out because they lay in no window."""
+    drift: tuple[str, ...] = ()
+    """What the controls show to have drifted, one sentence each."""
+    subject_changed: str | None = None
+    problems: tuple[str, ...] = ()
+    """Whatever else makes the run's data unusable, one sentence each."""
+
+
+class SeriesPoint(Frozen):
+    """One second of a run for the timeline plot, `at` in gateway time."""
+
+    at: float
+    requests: int
+    errors: int
+    ttft_p50: float | None
+    ttft_p99: float | None
+
+
+class ObjectiveEstimate(Frozen):
+    """The estimates one objective rests on, in the order they are judged, with baseline and recovery to compare."""
+
+    objective: str
+    estimates: tuple[Estimate, ...]
+    baseline: Estimate | None = None
+    recovery: Estimate | None = None
+    after: float | None = None
+    """With `at: recovery`: seconds after the last `off` from which on the estimate was taken."""
+
+
+class Estimates(Frozen):
+    """Everything estimated of a run, before anything is judged."""
+
+    steady_state: tuple[Estimate, ...]
+    objectives: tuple[ObjectiveEstimate, ...]
+    doses: tuple[Estimate, ...]
+    """Every SLI the spec names, at every dose, for the report."""
+    witnesses: tuple[WitnessReading, ...]
+    health: Health
+    series: tuple[SeriesPoint, ...] = ()
+
+
+class FitResult(Frozen):
+    """The threshold of one fit of the spec."""
+
+    name: str
+    kind: str
+    fault: str
+    dimension: Dimension
+    threshold: Threshold
+
+
+class Fits(Frozen):
+    """The thresholds of a run."""
+
+    fits: tuple[FitResult, ...]
+
+
+class Reason(Frozen):
+    """One line of a verdict: what was judged, where, what was found and what was allowed."""
+
+    verdict: VerdictName
+    text: str
+    objective: str | None = None
+    severity: Literal["gate", "warn"] | None = None
+    at: str | None = None
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    n: int | None = None
+    bound: str | None = None
+    dimension: Dimension | None = None
+
+
+class Verdict(Frozen):
+    """The answer of a run and why. The exit code follows from `verdict`."""
+
+    verdict: VerdictName
+    reasons: tuple[Reason, ...]
+    subject: Subject | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass or warn, 1 fail, 3 inconclusive or error."""
+        return EXIT_CODES[self.verdict]
+
+
+class Record(Frozen):
+    """What is kept of a run. deploy opens it as `error: not finished`; conclude replaces it."""
+
+    name: str
+    verdict: VerdictName
+    reasons: tuple[Reason, ...]
+    subject: Subject | None
+    started: str
+    """ISO 8601, UTC."""
+    finished: str | None
+    environment: dict[str, str]
+    """Versions, platform, git commit of the spec."""
+    recorded: str
+    """The MLflow run id, or why the run is unrecorded."""
+
+
+class Cleanup(Frozen):
+    """The seal of a run: what was reverted and stopped, and whether all of that is proved."""
+
+    clean: bool
+    actions: tuple[str, ...]
+    left: tuple[str, ...] = ()
+    """What is left behind or unproved; empty when clean."""
+    record_digest: str | None = None
+    """The digest of the record that is sealed."""

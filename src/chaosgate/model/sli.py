@@ -1,0 +1,71 @@
+"""What every SLI is: a number per request, a dimension, and how the numbers of a set of windows become one estimate."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from chaosgate.errors import RegistryError
+from chaosgate.model.observation import Sample
+from chaosgate.registry import Registry
+from chaosgate.units import Dimension
+
+Statistic = Literal["quantile", "share"]
+_QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>\d{1,2}(\.\d+)?)")
+
+
+class Sli(ABC):
+    """One service level indicator. A kind subclasses this and is registered with `@SLIS.register(name)`."""
+
+    dimension: ClassVar[Dimension]
+    statistic: ClassVar[Statistic]
+    """`quantile`: named with its percentile, such as ttft-p95. `share`: the mean of values 0 and 1."""
+
+    @staticmethod
+    @abstractmethod
+    def value(sample: Sample) -> float | None:
+        """The number of one request in the dimension's base unit, None where the request does not count."""
+
+    @classmethod
+    def adjusted(cls, sample: Sample) -> float | None:
+        """Like `value`, but a request that failed is infinitely slow instead of left out. Shares stay as they are."""
+        if cls.statistic == "quantile" and sample.observation.outcome != "ok":
+            return float("inf")
+        return cls.value(sample)
+
+
+SLIS: Registry[Sli] = Registry("SLI")
+
+
+@dataclass(frozen=True)
+class SliRef:
+    """An SLI as a spec names it: `ttft-p95` is the kind ttft at the quantile 0.95; `error-rate` has no quantile."""
+
+    name: str
+    kind: type[Sli]
+    quantile: float | None
+
+    @property
+    def dimension(self) -> Dimension:
+        """The dimension of its value."""
+        return self.kind.dimension
+
+
+def resolve_sli(name: str) -> SliRef:
+    """The SLI called `name` for an objective; a RegistryError names the nearest known one or asks for a percentile."""
+    if name in SLIS:
+        kind = SLIS.get(name)
+        if kind.statistic == "quantile":
+            raise RegistryError(f"SLI {name!r} is a distribution; name a percentile, such as {name}-p95")
+        return SliRef(name, kind, None)
+    match = _QUANTILE.fullmatch(name)
+    if match is None or match["kind"] not in SLIS:
+        SLIS.get(name)
+        raise RegistryError(f"unknown SLI {name!r}")
+    kind = SLIS.get(match["kind"])
+    quantile = float(match["percent"]) / 100
+    if kind.statistic != "quantile" or quantile == 0:
+        raise RegistryError(f"SLI {name!r} has no percentiles; write {match['kind']!r}")
+    return SliRef(name, kind, quantile)

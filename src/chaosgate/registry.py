@@ -1,0 +1,104 @@
+"""Where kinds (faults, SLIs, fits, breakers) are found by name: doubles are refused, wrong names get the nearest one.
+
+Built-in kinds are the modules of the family packages below; strangers add theirs through the entry-point group
+`chaosgate.plugins`, whose entries name modules that register their kinds when they are imported.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from chaosgate.errors import RegistryError
+
+PLUGIN_GROUP = "chaosgate.plugins"
+BUILT_IN_PACKAGES = ("chaosgate.faults", "chaosgate.slis", "chaosgate.fits", "chaosgate.breakers")
+
+Kind = TypeVar("Kind")
+
+
+class Registry(Generic[Kind]):
+    """The kinds of one sort, by name. Looking anything up loads the built-in kinds and the plug-ins once."""
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._kinds: dict[str, type[Kind]] = {}
+
+    def register(self, name: str) -> Callable[[type[Kind]], type[Kind]]:
+        """A class decorator that files the class under `name`; a name that is taken is a `RegistryError`."""
+
+        def add(kind: type[Kind]) -> type[Kind]:
+            taken = self._kinds.get(name)
+            if taken is not None and _origin(taken) != _origin(kind):
+                raise RegistryError(
+                    f"{self.noun} {name!r} is registered twice: by {_origin(taken)} and by {_origin(kind)}; rename one"
+                )
+            self._kinds[name] = kind
+            return kind
+
+        return add
+
+    def get(self, name: str) -> type[Kind]:
+        """The kind called `name`, or a `RegistryError` that lists the nearest known names."""
+        load_kinds()
+        if name not in self._kinds:
+            raise RegistryError(unknown(self.noun, name, self._kinds))
+        return self._kinds[name]
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        load_kinds()
+        return sorted(self._kinds)
+
+    def items(self) -> Iterator[tuple[str, type[Kind]]]:
+        """Name and class of every kind, sorted by name."""
+        return iter([(name, self._kinds[name]) for name in self.names()])
+
+    def __contains__(self, name: object) -> bool:
+        load_kinds()
+        return name in self._kinds
+
+
+def _origin(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def unknown(noun: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that is not known: what was read, the nearest known name, or all of them."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"unknown {noun} {name!r}; did you mean {near[0]!r}?"
+    return f"unknown {noun} {name!r}; known: {', '.join(known) or 'none'}"
+
+
+_loaded = False
+
+
+def load_kinds() -> None:
+    """Import every built-in kind and every plug-in, once a process. A plug-in that fails to import is named."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    for package in BUILT_IN_PACKAGES:
+        _import_below(package)
+    for entry in entry_points(group=PLUGIN_GROUP):
+        try:
+            entry.load()
+        except RegistryError:
+            raise
+        except Exception as error:
+            raise RegistryError(
+                f"plug-in {entry.name!r} ({entry.value}) failed to load: {error}; repair or uninstall it"
+            ) from error
+
+
+def _import_below(package: str) -> None:
+    root = importlib.import_module(package)
+    for module in pkgutil.walk_packages(root.__path__, prefix=package + "."):
+        importlib.import_module(module.name)
