@@ -51,16 +51,19 @@ class Problem:
     """One thing that is wrong in a spec.
 
     `path` leads to the value (`("spec", "faults", 0, "dose")`); `line` and `column` count from 1, 0 means unknown.
+    `at_key` says that the last key of the path is wrong, not the value under it.
     """
 
     path: tuple[str | int, ...]
     message: str
     line: int = 0
     column: int = 0
+    at_key: bool = False
 
     def render(self, file: str) -> str:
-        """`file:line:col path: message`, the form editors and CI annotations understand."""
-        return f"{file}:{self.line}:{self.column} {dotted(self.path)}: {self.message}"
+        """`file:line:col path: message`, the form editors and CI understand; no place when it is unknown."""
+        place = f":{self.line}:{self.column}" if self.line else ""
+        return f"{file}{place} {dotted(self.path)}: {self.message}"
 
 
 class SpecError(ChaosgateError):

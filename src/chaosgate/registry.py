@@ -84,7 +84,16 @@ def load_kinds() -> None:
     global _loaded
     if _loaded:
         return
+    # Set first, for a module that looks up a kind while it is imported; taken back, so that a failure shows every time.
     _loaded = True
+    try:
+        _load_all()
+    except BaseException:
+        _loaded = False
+        raise
+
+
+def _load_all() -> None:
     for package in BUILT_IN_PACKAGES:
         _import_below(package)
     for entry in entry_points(group=PLUGIN_GROUP):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,13 +22,14 @@ from pydantic_core import core_schema
 
 Dimension = Literal["duration", "rate", "share", "count", "number"]
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_NUMBER = r"([0-9]{1,15}(?:\.[0-9]+)?)"
+_SECONDS = {"us": (-6, 1.0), "ms": (-3, 1.0), "s": (0, 1.0), "m": (0, 60.0), "h": (0, 3600.0)}
+"""Power of ten and factor of each unit."""
 _PER_SECOND = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(rf"{_NUMBER}\s*(us|ms|s|m|h)")
 _RATE = re.compile(rf"{_NUMBER}\s*/\s*(s|min|h)")
 _SHARE = re.compile(rf"{_NUMBER}\s*%")
-_BOUND = re.compile(r"(<=|>=|<|>)\s*(.+)")
+_BOUND = re.compile(r"(<=|>=|<|>)\s*(.+)", re.DOTALL)
 
 HINTS: dict[Dimension, str] = {
     "duration": "a duration such as 250ms, 2s or 5m (us, ms, s, m, h)",
@@ -40,7 +42,9 @@ HINTS: dict[Dimension, str] = {
 
 def parse_duration(text: str) -> float:
     """Seconds. `250ms` is 0.25; a ValueError says what is allowed."""
-    return _scaled(text, _DURATION, _SECONDS, "duration")
+    match = _matched(text, _DURATION, "duration")
+    exponent, factor = _SECONDS[match[2]]
+    return _shifted(match[1], exponent) * factor
 
 
 def parse_rate(text: str) -> float:
@@ -51,39 +55,42 @@ def parse_rate(text: str) -> float:
 
 def parse_share(text: str) -> float:
     """A fraction. `5 %` is 0.05; a ValueError says what is allowed. More than 100 % is refused."""
-    # The decimal point is moved in decimal digits, so that 1.1 % reads as 0.011 and not as 0.011000000000000001.
-    share = float(f"{_matched(text, _SHARE, 'share')[1]}e-2")
+    share = _shifted(_matched(text, _SHARE, "share")[1], -2)
     if share > 1:
         raise ValueError(f"read {text!r}; a share is at most 100 %")
     return share
 
 
-def _scaled(text: str, pattern: re.Pattern[str], factors: dict[str, float], dimension: Dimension) -> float:
-    match = _matched(text, pattern, dimension)
-    factor = factors[match[2]]
-    # Dividing by a whole number rounds once: 180ms is 0.18, while 180 * 0.001 is not always the nearest number.
-    return float(match[1]) / round(1 / factor) if factor < 1 else float(match[1]) * factor
+def _shown(read: object) -> str:
+    """What was read, short enough for one line."""
+    text = repr(read)
+    return text if len(text) <= 62 else f"{text[:58]}...{text[-1]}"
+
+
+def _shifted(number: str, exponent: int) -> float:
+    """`number` times a power of ten, rounded once: 1.1 % is 0.011 and not 0.011000000000000001."""
+    return float(f"{number}e{exponent}")
 
 
 def _matched(text: object, pattern: re.Pattern[str], dimension: Dimension) -> re.Match[str]:
     match = pattern.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         missing = " without a unit" if isinstance(text, (int, float)) and not isinstance(text, bool) else ""
-        raise ValueError(f"read {text!r}{missing}; write {HINTS[dimension]}")
+        raise ValueError(f"read {_shown(text)}{missing}; write {HINTS[dimension]}")
     return match
 
 
-def _plain(value: float) -> str:
-    """The shortest decimal form that is no power notation, so that it can be read back."""
-    text = f"{value:.12f}".rstrip("0").rstrip(".")
-    return text or "0"
+def _plain(value: float, exponent: int = 0) -> str:
+    """The shortest decimal form of `value` times a power of ten that reads back equal, never in power notation."""
+    text = format(Decimal(repr(value)).scaleb(exponent), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def format_duration(seconds: float) -> str:
     """`250ms`, `2s`, `90s`; the unit is chosen so that the number is easy to read and reads back equal."""
     if seconds == 0 or seconds >= 1:
         return f"{_plain(seconds)}s"
-    return f"{_plain(seconds * 1e3)}ms" if seconds >= 1e-3 else f"{_plain(seconds * 1e6)}us"
+    return f"{_plain(seconds, 3)}ms" if seconds >= 1e-3 else f"{_plain(seconds, 6)}us"
 
 
 def format_rate(per_second: float) -> str:
@@ -93,7 +100,7 @@ def format_rate(per_second: float) -> str:
 
 def format_share(fraction: float) -> str:
     """`5 %`."""
-    return f"{_plain(fraction * 100)} %"
+    return f"{_plain(fraction, 2)} %"
 
 
 def format_value(value: float | None, dimension: Dimension) -> str:
@@ -181,12 +188,12 @@ class Bound:
     def parse(cls, text: object) -> Bound:
         """Read `<= 300ms`, `< 1 %`, `>= 20/s` or `> 5`; a ValueError says what is allowed."""
         match = _BOUND.fullmatch(text.strip()) if isinstance(text, str) else None
-        if match is None:
+        dimension = _dimension_of(match[2]) if match else None
+        if match is None or dimension is None:
             raise ValueError(
-                f'read {text!r}; write a comparison and a value in quotes, such as "<= 300ms" or ">= 99 %"'
+                f'read {_shown(text)}; write a comparison and a value in quotes, such as "<= 300ms" or ">= 99 %"'
             )
-        op, number = match[1], match[2].strip()
-        dimension = _dimension_of(number)
+        op, number = match[1], match[2]
         return cls(op, parse_value(number, dimension), dimension)  # type: ignore[arg-type]
 
     @property
@@ -221,16 +228,12 @@ class Bound:
     def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {
             "type": "string",
-            "pattern": r"^\s*(<=|>=|<|>)\s*\d+(\.\d+)?\s*(us|ms|s|m|h|%|/\s*(s|min|h))?\s*$",
+            "pattern": rf"^\s*(<=|>=|<|>)\s*{_NUMBER}\s*(us|ms|s|m|h|%|/\s*(s|min|h))?\s*$",
             "description": 'A comparison and a value, always quoted: "<= 300ms", ">= 99 %".',
         }
 
 
-def _dimension_of(text: str) -> Dimension:
-    if _SHARE.fullmatch(text):
-        return "share"
-    if _RATE.fullmatch(text):
-        return "rate"
-    if _DURATION.fullmatch(text):
-        return "duration"
-    return "number"
+def _dimension_of(text: str) -> Dimension | None:
+    patterns: dict[Dimension, str] = {"share": _SHARE.pattern, "rate": _RATE.pattern, "duration": _DURATION.pattern}
+    patterns["number"] = _NUMBER
+    return next((dimension for dimension, pattern in patterns.items() if re.fullmatch(pattern, text)), None)

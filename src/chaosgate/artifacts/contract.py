@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chaosgate.model.base import Frozen
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
-from chaosgate.model.result import Cleanup, Endpoint, Estimates, Fits, Injection, Record, Status, Verdict
+from chaosgate.model.result import Cleanup, Endpoint, Estimates, Fits, Injection, Record, Recording, Status, Verdict
 from chaosgate.model.spec import ChaosSpec
 
 
@@ -29,7 +29,8 @@ class Identity:
     """Whose file it is: the run and the digest of its spec. A file of another run or spec is refused."""
 
     run: str
-    spec: str
+    spec: str | None
+    """None for a reader that knows only the run; never None in a file."""
 
 
 ARTIFACTS: dict[str, Artifact] = {
@@ -47,6 +48,7 @@ ARTIFACTS: dict[str, Artifact] = {
         Artifact("fit", "fit.json", Fits),
         Artifact("verdict", "verdict.json", Verdict),
         Artifact("record", "record.json", Record),
+        Artifact("recording", "recording.json", Recording),
         Artifact("cleanup", "cleanup.json", Cleanup),
         Artifact("report", "report.html", None),
     )

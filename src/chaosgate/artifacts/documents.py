@@ -55,7 +55,7 @@ def check_header(path: Path, name: str, header: dict[str, Any], identity: Identi
     if identity is None:
         return
     for key, wanted in (("run", identity.run), ("spec", identity.spec)):
-        if header.get(key) != wanted:
+        if wanted is not None and header.get(key) != wanted:
             raise ArtifactError(f"{path}: belongs to {key} {header.get(key)!r}, not to {wanted!r}")
 
 

@@ -34,7 +34,7 @@ class Sweep(Frozen, Generic[Parameter, Value]):
     """The doses, in the unit of the parameter. Dose 0 needs no entry: controls are added by the plan."""
     windows: Annotated[int, Field(ge=3, le=64)] = 3
     """Windows a dose; at least 3, or nothing could be said of the variance between them."""
-    hold: Duration
+    hold: Annotated[Duration, Field(gt=0)]
     """How long the fault is held in one window."""
     washout: Duration
     """The pause after each window in which nothing is injected."""

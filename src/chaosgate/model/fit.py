@@ -8,7 +8,7 @@ from typing import Literal
 
 from chaosgate.model.base import Frozen, Name
 from chaosgate.registry import Registry
-from chaosgate.units import Bound, Share
+from chaosgate.units import Bound, Dimension, Share
 
 
 class Response(Frozen):
@@ -29,8 +29,11 @@ class Fit(Frozen):
     """The fault whose sweep is fitted."""
     response: Response
 
-    def fit(self, windows: Sequence[DoseWindow], seed: int) -> Threshold:
-        """The threshold found in `windows` (controls at dose 0 included); pure, repeatable from `seed`."""
+    def fit(self, windows: Sequence[DoseWindow], seed: int, dimension: Dimension = "number") -> Threshold:
+        """The threshold found in `windows` (controls at dose 0 included); pure, repeatable from `seed`.
+
+        `dimension` is the dose's: reasons write doses in its unit, the numbers stay in base units.
+        """
         raise NotImplementedError(f"{type(self).__name__} must say how it finds its threshold")
 
 

@@ -65,6 +65,8 @@ class LedgerRow(Frozen):
     """Arrival at the gateway."""
     done: float
     """The last byte passed on, or the connection's end."""
+    repeat: int = 0
+    """How many requests with this id came before; above 0 a client used an id twice."""
 
 
 class TimelineEvent(Frozen):

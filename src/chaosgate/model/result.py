@@ -133,6 +133,8 @@ class Health(Frozen):
     drift: tuple[str, ...] = ()
     """What the controls show to have drifted, one sentence each."""
     subject_changed: str | None = None
+    gaps: tuple[str, ...] = ()
+    """What was planned and is not in the data, one sentence each: the run is inconclusive."""
     problems: tuple[str, ...] = ()
     """Whatever else makes the run's data unusable, one sentence each."""
 
@@ -228,7 +230,16 @@ class Record(Frozen):
     environment: dict[str, str]
     """Versions, platform, git commit of the spec."""
     recorded: str
-    """The MLflow run id, or why the run is unrecorded."""
+    """Where it is to be recorded; whether that has been done stands in the recording."""
+
+
+class Recording(Frozen):
+    """Whether a run stands in MLflow. Kept apart from the record, which is sealed and does not change any more."""
+
+    mlflow_run: str | None
+    """The id of its MLflow run, None while it is unrecorded."""
+    reason: str | None = None
+    """Why it is unrecorded, and what to do."""
 
 
 class Cleanup(Frozen):

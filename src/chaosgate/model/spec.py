@@ -103,7 +103,7 @@ class SteadyState(Frozen):
     """The baseline: its windows and what must hold in them."""
 
     windows: Annotated[int, Field(ge=3, le=64)] = 3
-    hold: Duration = 4.0
+    hold: Annotated[Duration, Field(gt=0)] = 4.0
     objectives: Annotated[tuple[SteadyObjective, ...], Field(min_length=1)]
 
 
@@ -126,7 +126,7 @@ class Objective(Frozen):
     """Whose doses are meant; needed when the spec has several faults."""
     each: bool = False
     """Judge every dose of the range by itself."""
-    within: Duration | None = None
+    within: Annotated[Duration, Field(gt=0)] | None = None
     """With `at: recovery`: how soon after the last fault went off the SLI must be back."""
     fit: Name | None = None
     lower: Bound | None = None

@@ -1,0 +1,53 @@
+"""The command `chaosgate`. Each command imports what it needs when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from chaosgate import __version__
+from chaosgate.cli.catalogue import catalogue
+from chaosgate.cli.runs import cleanup, record, run
+from chaosgate.cli.specs import init, plan, validate
+from chaosgate.errors import ChaosgateError
+
+EPILOG = (
+    "Exit codes: 0 pass or warn, 1 the gate says no, 2 bad spec or usage, 3 inconclusive or error, "
+    "4 a revert failed or is unproved, 130/143 interrupted."
+)
+
+
+class Gate(click.Group):
+    """Commands in the order a person meets them; a user's mistake ends in a sentence and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands as they were added."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command and turn an error a user can mend into its text."""
+        try:
+            return super().invoke(ctx)
+        except ChaosgateError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=Gate, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="chaosgate")
+def chaosgate() -> None:
+    """Chaos-as-Code for LLM serving: a versioned spec goes in, a deployment verdict comes out."""
+
+
+for command in (init, validate, plan, run, record, cleanup, catalogue):
+    chaosgate.add_command(command)
+
+
+def main() -> None:
+    """The console script."""
+    chaosgate(prog_name="chaosgate", windows_expand_args=False)
+
+
+if __name__ == "__main__":
+    main()

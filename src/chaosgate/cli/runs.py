@@ -1,0 +1,75 @@
+"""Commands of a run: run it, record it again, clean it up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from chaosgate.cli.options import output_option, parse_settings, set_option, state_option
+from chaosgate.errors import UsageError
+from chaosgate.registry import unknown
+
+
+@click.command()
+@click.argument("spec", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--on", "carrier", type=click.Choice(["local"]), default="local", show_default=True, help="Who runs it.")
+@set_option
+@state_option
+@output_option
+def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: str) -> None:
+    """Run a spec to its verdict; the exit code is the verdict's."""
+    from chaosgate.cli.live import make_listener
+    from chaosgate.cli.summary import outcome_json, print_outcome
+    from chaosgate.model.load import load_spec
+    from chaosgate.planner import make_plan
+    from chaosgate.run.local import new_run_id, run_locally
+
+    loaded = load_spec(spec, parse_settings(settings))
+    planned = make_plan(loaded)
+    run_id = new_run_id(loaded)
+    with make_listener(planned, run_id, quiet=output == "json") as listener:
+        outcome = run_locally(loaded, planned, state, listener, run_id)
+    if output == "json":
+        click.echo(json.dumps(outcome_json(outcome), indent=2))
+    else:
+        print_outcome(loaded, outcome, state)
+    raise click.exceptions.Exit(outcome.exit_code)
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@state_option
+def record(run_id: str, state: Path) -> None:
+    """Record a run in MLflow from its files; may be repeated."""
+    from chaosgate.components.recording import record_again
+
+    folder = find_run(state, run_id)
+    click.echo(f"recorded {run_id} as MLflow run {record_again(run_id, state.resolve(), folder)}")
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@state_option
+def cleanup(run_id: str, state: Path) -> None:
+    """Revert and stop whatever a run left behind, and seal it."""
+    from chaosgate.artifacts import ARTIFACTS
+    from chaosgate.components import cleanup as component
+    from chaosgate.components.definition import Context
+    from chaosgate.components.places import step_file
+
+    seal = step_file(find_run(state, run_id), "cleanup", ARTIFACTS["cleanup"].file)
+    raise click.exceptions.Exit(component.run(Context(run_id, state.resolve(), {}, {}, {"cleanup": seal})))
+
+
+def find_run(state: Path, run_id: str) -> Path:
+    """The folder of a run; a UsageError names the nearest known one."""
+    from chaosgate.components.places import run_dir
+
+    folder = run_dir(state.resolve(), run_id)
+    if not folder.is_dir():
+        known = [path.name for path in (state / "runs").glob("*") if path.is_dir()]
+        raise UsageError(f"{state}: {unknown('run', run_id, sorted(known)[-10:])}")
+    return folder

@@ -1,0 +1,131 @@
+"""Commands that need a spec and nothing else: init, validate, plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chaosgate.cli.options import output_option, parse_settings, set_option
+from chaosgate.errors import SpecError, UsageError
+
+if TYPE_CHECKING:
+    from chaosgate.model.plan import Plan
+
+SPEC = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.option("--name", help="The spec's name, a DNS label.")
+@click.option("--engine", type=click.Choice(["embedded", "endpoint"]), help="What serves the model.")
+@click.option("--model", help="The model's name as the server lists it.")
+@click.option("--endpoint", help="Base URL of the server, without /v1; with --engine endpoint.")
+@click.option("--fault", help="The fault kind of the first sweep.")
+@click.option("-O", "--output", "file", type=SPEC, help="The file to write.  [default: NAME.yaml; - is stdout]")
+def init(**answers: Any) -> None:
+    """Write a first spec; what no option gives is asked for."""
+    from chaosgate.model.template import first_spec
+
+    file = answers.pop("file")
+    given = {key: answer if answer is not None else _ask(key, answers) for key, answer in answers.items()}
+    text = first_spec(given["name"], given["engine"], given["model"], given["endpoint"] or None, given["fault"])
+    path = file or Path(f"{given['name']}.yaml")
+    if str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    _write_new(path, text)
+    click.echo(f"wrote {path}; next: chaosgate validate {path} && chaosgate run {path}")
+
+
+def _ask(key: str, answers: dict[str, Any]) -> Any:
+    """The answer of a person; where none sits at the terminal, the default."""
+    defaults: dict[str, str | None] = {
+        "name": "first-drill",
+        "engine": "endpoint" if answers["endpoint"] else "embedded",
+        "model": "embedded/tiny",
+        "endpoint": None,
+        "fault": "wire.latency",
+    }
+    if key == "endpoint" and answers["engine"] != "endpoint":
+        return None
+    if not click.get_text_stream("stdin").isatty():
+        return defaults[key]
+    answer: str = click.prompt(key, default=defaults[key])
+    answers[key] = answer
+    return answer
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path}: exists already; choose another file with --output FILE") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}; choose another with --output FILE") from error
+
+
+@click.command()
+@click.argument("specs", nargs=-1, required=True, type=SPEC, metavar="SPEC...")
+@set_option
+@output_option
+def validate(specs: Sequence[Path], settings: Sequence[str], output: str) -> None:
+    """Check specs; every problem is named with its file, line and column."""
+    reports = [_report(path, parse_settings(settings)) for path in specs]
+    if output == "json":
+        click.echo(json.dumps(reports, indent=2))
+    else:
+        _print_reports(reports)
+    if any(report["problems"] for report in reports):
+        raise click.exceptions.Exit(SpecError.exit_code)
+
+
+def _report(path: Path, settings: dict[str, str]) -> dict[str, Any]:
+    from chaosgate.model.load import load_spec
+
+    try:
+        spec = load_spec(path, settings)
+    except SpecError as error:
+        problems = [
+            {"line": problem.line, "column": problem.column, "text": problem.render(error.file)}
+            for problem in error.problems
+        ]
+        return {"file": str(path), "name": None, "digest": None, "problems": problems}
+    return {"file": str(path), "name": spec.metadata.name, "digest": spec.digest(), "problems": []}
+
+
+def _print_reports(reports: Sequence[dict[str, Any]]) -> None:
+    for report in reports:
+        for problem in report["problems"]:
+            click.echo(problem["text"], err=True)
+        if not report["problems"]:
+            click.echo(f"{report['file']}: valid: {report['name']} {report['digest'][:19]}")
+
+
+@click.command()
+@click.argument("spec", type=SPEC)
+@set_option
+@output_option
+def plan(spec: Path, settings: Sequence[str], output: str) -> None:
+    """Show the steps and windows a spec becomes; nothing is started."""
+    from chaosgate.model.load import load_spec
+    from chaosgate.planner import make_plan
+
+    planned = make_plan(load_spec(spec, parse_settings(settings)))
+    click.echo(json.dumps(planned.to_json(), indent=2) if output == "json" else plan_text(planned))
+
+
+def plan_text(planned: Plan) -> str:
+    """A plan for people: each step with what it waits for, then each block's windows in order."""
+    lines = [f"{planned.name}  {planned.spec_digest[:19]}  {planned.length:.0f} s of load", "", "steps"]
+    for step in (*planned.steps, planned.finally_):
+        sources = ", ".join(dict.fromkeys(read.step for read in step.inputs)) or "-"
+        arguments = " ".join(f"{name}={value}" for name, value in step.arguments.items())
+        lines.append(f"  {step.id:<18} {step.component:<9} after {sources:<40} {arguments}".rstrip())
+    for block in planned.blocks:
+        lines += ["", f"{block.phase}: {len(block.windows)} windows, {block.recovery:.1f} s of recovery"]
+        lines += [f"  {window.index:>3}  {window.fault:<24} dose {window.dose:g}" for window in block.windows]
+    return "\n".join(lines)

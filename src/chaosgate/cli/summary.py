@@ -1,0 +1,131 @@
+"""What a person reads at the end of a run: objectives, threshold, verdict with its reasons, and where the rest is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from chaosgate.artifacts import ARTIFACTS, Identity, read_document
+from chaosgate.errors import ArtifactError
+from chaosgate.model.base import Frozen
+from chaosgate.model.result import Estimates, FitResult, Fits, Recording, VerdictName
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.report.table import format_interval, objective_rows
+from chaosgate.run.outcome import Outcome
+from chaosgate.tracking.location import tracking_uri, ui_command
+from chaosgate.units import format_value
+
+Model = TypeVar("Model", bound=Frozen)
+
+COLOURS: dict[VerdictName, str] = {
+    "pass": "green",
+    "warn": "yellow",
+    "fail": "red",
+    "inconclusive": "magenta",
+    "error": "red",
+}
+
+
+def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Console | None = None) -> None:
+    """The whole summary, on standard output."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    if outcome.verdict is not None:
+        print_table(spec, outcome, console)
+        print_verdict(outcome, console)
+    else:
+        console.print(
+            f"verdict: error: no verdict was written; see the logs in {outcome.folder / 'logs'}", markup=False
+        )
+    print_cleanup(outcome, console)
+    print_places(spec, outcome, state, console)
+
+
+def print_table(spec: ChaosSpec, outcome: Outcome, console: Console) -> None:
+    """Baseline, dose and recovery of each objective, then the thresholds."""
+    assert outcome.verdict is not None  # the caller has one
+    fits = read(outcome, "fit", Fits)
+    estimates = read(outcome, "estimates", Estimates)
+    table = Table(title=None, box=None, pad_edge=False, header_style="bold")
+    for heading in ("objective", "SLI", "baseline", "at dose", "recovery", "bound", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for row in objective_rows(spec, outcome.verdict, estimates, fits):
+        cells = (row.objective, f"{row.sli} {row.at}", str(row.baseline), str(row.dose), str(row.recovery), row.bound)
+        table.add_row(*(Text(cell) for cell in cells), coloured(row.verdict))
+    console.print(table)
+    for fit in fits.fits if fits else ():
+        console.print(threshold_text(fit), markup=False)
+
+
+def threshold_text(fit: FitResult) -> str:
+    """`threshold knee: 271ms, 95 % interval [262ms, 280ms]`, or why there is none."""
+    found = fit.threshold
+    interval = format_interval(found.lower, found.upper, fit.dimension)
+    match found.outcome:
+        case "fitted":
+            return f"threshold {fit.name}: {format_value(found.value, fit.dimension)}, 95 % interval {interval}"
+        case "bracketed":
+            return f"threshold {fit.name}: between the doses {interval}; {found.reason}"
+        case "refused":
+            return f"threshold {fit.name}: none: {found.reason}"
+
+
+def print_verdict(outcome: Outcome, console: Console) -> None:
+    """The verdict and each reason."""
+    assert outcome.verdict is not None  # the caller has one
+    console.print(Text("verdict: ").append(coloured(outcome.verdict.verdict)))
+    for reason in outcome.verdict.reasons:
+        console.print(Text("  ").append(coloured(reason.verdict)).append(f"  {reason.text}"))
+
+
+def print_cleanup(outcome: Outcome, console: Console) -> None:
+    """Whether everything is gone."""
+    if outcome.cleanup is None:
+        console.print(f"cleanup: unproved; run: chaosgate cleanup {outcome.run}", markup=False)
+    elif not outcome.cleanup.clean:
+        left = "; ".join(outcome.cleanup.left)
+        console.print(f"cleanup: left behind: {left}; run: chaosgate cleanup {outcome.run}", markup=False)
+    else:
+        console.print("cleanup: clean, nothing left behind", markup=False)
+
+
+def print_places(spec: ChaosSpec, outcome: Outcome, state: Path, console: Console) -> None:
+    """Report, files and MLflow."""
+    report = outcome.folder / "conclude" / ARTIFACTS["report"].file
+    if report.exists():
+        console.print(f"report:  {report}", markup=False)
+    console.print(f"files:   {outcome.folder}", markup=False)
+    recording = read(outcome, "recording", Recording)
+    if recording is not None and recording.mlflow_run is not None:
+        console.print(f"MLflow:  {ui_command(tracking_uri(spec, state))}", markup=False)
+    else:
+        why = recording.reason if recording else f"not that far; run: chaosgate record {outcome.run}"
+        console.print(f"MLflow:  unrecorded: {why}", markup=False)
+
+
+def coloured(verdict: VerdictName | None) -> Text:
+    """The word in its colour; the word alone carries the meaning."""
+    return Text("-") if verdict is None else Text(verdict, style=f"bold {COLOURS[verdict]}")
+
+
+def read(outcome: Outcome, name: str, model: type[Model]) -> Model | None:
+    """A document of the conclusion, None when it cannot be read."""
+    try:
+        file = outcome.folder / "conclude" / ARTIFACTS[name].file
+        return read_document(file, name, model, Identity(outcome.run, None))
+    except ArtifactError:
+        return None
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """The outcome for machines."""
+    return {
+        "run": outcome.run,
+        "folder": str(outcome.folder),
+        "exitCode": outcome.exit_code,
+        "verdict": outcome.verdict.to_json() if outcome.verdict else None,
+        "cleanup": outcome.cleanup.to_json() if outcome.cleanup else None,
+    }

@@ -1,0 +1,70 @@
+"""Run one component: `python -m chaosgate.components NAME --run ID [--state DIR] ...`.
+
+Every component but gate and cleanup exits 0 once it ran and writes how it ended as data; only a crash exits otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from chaosgate.artifacts import Identity, write_document
+from chaosgate.components.definition import COMPONENTS, Component, Context
+from chaosgate.components.inputs import spec_digest
+from chaosgate.errors import ChaosgateError
+from chaosgate.model.result import Status
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit code of the component named by `argv[0]`."""
+    component = COMPONENTS[argv[0]]
+    context = parse(component, argv[1:])
+    module = importlib.import_module(f"chaosgate.components.{component.name}")
+    if "status" not in context.outputs:
+        return int(module.run(context))
+    status = attempt(module.run, context)
+    if status.reason:
+        print(f"{component.name}: {status.status}: {status.reason}", file=sys.stderr)
+    write_document(context.outputs["status"], "status", Identity(context.run, spec_digest(context)), status)
+    return 0
+
+
+def attempt(run: Callable[[Context], Status], context: Context) -> Status:
+    """How the component ended; an error a user can mend becomes `failed` with its text."""
+    try:
+        return run(context)
+    except ChaosgateError as error:
+        return Status(status="failed", reason=str(error))
+
+
+def parse(component: Component, argv: Sequence[str]) -> Context:
+    """The context from the flags that `Component.argv` wrote."""
+    parser = argparse.ArgumentParser(prog=f"chaosgate.components {component.name}", description=component.summary)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--state", type=Path)
+    for name in component.arguments:
+        parser.add_argument(f"--{name}", required=True)
+    for port in component.inputs:
+        parser.add_argument(f"--{port.name}", action="append", default=[], metavar="STEP=PATH")
+    for port in component.outputs:
+        parser.add_argument(f"--{port.name}-out", type=Path, required=True)
+    words = vars(parser.parse_args(argv))
+    return Context(
+        run=words["run"],
+        state=words["state"],
+        arguments={name: words[name] for name in component.arguments},
+        inputs={port.name: dict(map(_step_and_path, words[port.name])) for port in component.inputs},
+        outputs={port.name: words[f"{port.name}_out"] for port in component.outputs},
+    )
+
+
+def _step_and_path(text: str) -> tuple[str, Path]:
+    step, _, path = text.partition("=")
+    return step, Path(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

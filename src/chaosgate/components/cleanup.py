@@ -1,0 +1,153 @@
+"""cleanup: revert and stop whatever a run left, prove it, and seal the run. Needs the run id alone; may run again."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
+from chaosgate.artifacts.documents import read_envelope
+from chaosgate.components.definition import Context
+from chaosgate.components.places import own_dir, spec_file, step_file
+from chaosgate.components.recording import optional, record_again, recording_file
+from chaosgate.deploy.processes import alive, registered, stop
+from chaosgate.errors import ArtifactError, GatewayError, TrackingError
+from chaosgate.inject.http import GatewayAdmin, read_token
+from chaosgate.model.result import EXIT_UNCLEAN, Cleanup, Endpoint, Process, Recording
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.tracking.mlflow_record import seal_run
+
+SURVIVORS = ("runner", "sweeper")
+"""Roles cleanup leaves alone: the runner waits for it, the sweeper ends once it sees the seal."""
+
+
+def run(context: Context) -> int:
+    """0 when nothing is left and that is proved, 4 otherwise."""
+    folder = own_dir(context)
+    with only_one(folder):
+        cleanup = sealed(context.outputs["cleanup"], context.run)
+        if cleanup is None or not cleanup.clean:
+            cleanup = clean_up(folder, context.run)
+            identity = Identity(context.run, digest_of_spec(folder))
+            write_document(context.outputs["cleanup"], "cleanup", identity, cleanup)
+    for line in (*cleanup.actions, *(f"left behind: {thing}" for thing in cleanup.left)):
+        print(f"cleanup: {line}", file=sys.stderr)
+    record_seal(folder, context.run, cleanup)
+    end_sweeper(folder)
+    return 0 if cleanup.clean else EXIT_UNCLEAN
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Keep the runner's and the sweeper's cleanup apart: the second one finds the first one's seal."""
+    with (folder / "cleanup.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def sealed(file: Path, run_id: str) -> Cleanup | None:
+    """The seal of the run, None when it has none that can be read."""
+    try:
+        return read_document(file, "cleanup", Cleanup, Identity(run_id, None))
+    except ArtifactError:
+        return None
+
+
+def clean_up(folder: Path, run_id: str) -> Cleanup:
+    """Halt the gateway, stop every process of the run, and say what could not be proved gone."""
+    actions, unproved = asyncio.run(halt_gateway(folder, run_id))
+    left: list[str] = []
+    for process in registered(folder):
+        if process.role in SURVIVORS or process.pid == os.getpid() or not alive(process):
+            continue
+        if stop(process):
+            actions.append(f"stopped {describe(process)}")
+        else:
+            left.append(describe(process))
+    # A wire fault lives in its gateway: with that process gone, so is the fault, whatever the gateway last said.
+    if gateway_gone(folder):
+        unproved = []
+    return Cleanup(
+        clean=not left and not unproved,
+        actions=tuple(actions),
+        left=(*left, *unproved),
+        record_digest=record_digest(folder, run_id),
+    )
+
+
+async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]:
+    """Remove every fault at the run's gateway. Returns what was done and what is not proved."""
+    try:
+        file = step_file(folder, "deploy", ARTIFACTS["endpoint"].file)
+        endpoint = read_document(file, "endpoint", Endpoint, Identity(run_id, None))
+    except ArtifactError:
+        return ["no gateway was deployed"], []
+    try:
+        async with GatewayAdmin(endpoint.admin, read_token(endpoint.token)) as admin:
+            before = await admin.active()
+            await admin.halt("cleanup")
+            active = await admin.active()
+    except GatewayError:
+        return ["the gateway does not answer"], ["the gateway's faults could not be read"]
+    done = [f"removed fault {fault.name}" for fault in before]
+    return [*done, "halted the gateway"], [f"fault {fault.name} is still on" for fault in active]
+
+
+def gateway_gone(folder: Path) -> bool:
+    """Whether no gateway process of the run is left."""
+    return not any(alive(process) for process in registered(folder) if process.role == "gateway")
+
+
+def record_seal(folder: Path, run_id: str, cleanup: Cleanup) -> None:
+    """Seal the run in MLflow too; one that died before it was recorded is recorded now, as the error it is."""
+    state = folder.parent.parent
+    identity = Identity(run_id, None)
+    recording = optional(recording_file(folder), "recording", Recording, identity)
+    try:
+        if recording is None:
+            record_again(run_id, state, folder)
+        elif recording.mlflow_run is not None:
+            spec = read_document(spec_file(folder), "spec", ChaosSpec, identity)
+            seal_run(run_id, spec, state, cleanup.clean)
+    except (ArtifactError, TrackingError) as error:
+        print(f"cleanup: the seal is not in MLflow: {error}", file=sys.stderr)
+
+
+def end_sweeper(folder: Path) -> None:
+    """The seal is written: the sweeper has nothing left to guard."""
+    for process in registered(folder):
+        if process.role == "sweeper" and process.pid != os.getpid():
+            stop(process)
+
+
+def record_file(folder: Path) -> Path | None:
+    """The record in force: the conclusion's, else the one deploy opened."""
+    files = (step_file(folder, step, ARTIFACTS["record"].file) for step in ("conclude", "deploy"))
+    return next((file for file in files if file.exists()), None)
+
+
+def record_digest(folder: Path, run_id: str) -> str | None:
+    """The digest of the record in force, None when there is none that can be read."""
+    file = record_file(folder)
+    try:
+        return None if file is None else str(read_envelope(file, "record", Identity(run_id, None))["digest"])
+    except ArtifactError:
+        return None
+
+
+def digest_of_spec(folder: Path) -> str:
+    """The digest of the run's spec; `unknown` when its file cannot be read."""
+    try:
+        return str(read_envelope(spec_file(folder), "spec")["spec"])
+    except ArtifactError:
+        return "unknown"
+
+
+def describe(process: Process) -> str:
+    """`engine (process 4711)`."""
+    return f"{process.role} (process {process.pid})"

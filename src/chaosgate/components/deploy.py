@@ -1,0 +1,93 @@
+"""deploy: bring up the target and its gateway, arm the sweeper, and open the record as `error: not finished`."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chaosgate.artifacts import write_document
+from chaosgate.components.definition import Context
+from chaosgate.components.environment import environment
+from chaosgate.components.inputs import read_spec
+from chaosgate.components.places import own_dir
+from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway
+from chaosgate.deploy.subject import read_subject
+from chaosgate.errors import DeployError
+from chaosgate.model.blocks import BASELINE, make_blocks, planned_length
+from chaosgate.model.result import Endpoint, Process, Reason, Record, Status, Subject
+from chaosgate.model.spec import ChaosSpec
+
+OVERHEAD = 180.0
+"""Seconds a run may need beside its load: start-up, deadlines of waiting steps, conclusion."""
+
+
+def run(context: Context) -> Status:
+    """Record first, sweeper second: whatever is started after them is accounted for."""
+    spec, identity = read_spec(context)
+    folder = own_dir(context)
+    write_document(context.outputs["record"], "record", identity, open_record(spec))
+    assert context.state is not None  # own_dir has refused a missing one
+    deadline = planned_length(spec) + OVERHEAD + spec.spec.safety.sweep_after
+    sweeper = arm_sweeper(context.run, context.state, folder, deadline)
+    endpoint = bring_up(spec, context.run, folder, sweeper)
+    write_document(context.outputs["endpoint"], "endpoint", identity, endpoint)
+    return Status(status="ok")
+
+
+def open_record(spec: ChaosSpec) -> Record:
+    """The pessimistic record: it stays in force unless conclude replaces it."""
+    return Record(
+        name=spec.metadata.name,
+        verdict="error",
+        reasons=(Reason(verdict="error", text="not finished"),),
+        subject=None,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        finished=None,
+        environment=environment(),
+        recorded="unrecorded: not finished",
+    )
+
+
+def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process) -> Endpoint:
+    """Target, gateway and the subject as read back through the gateway."""
+    upstream, processes = start_target(spec, folder)
+    token = new_token(folder)
+    gateway = start_gateway(spec, run, folder, upstream, declared_phases(spec))
+    url = str(gateway.addresses["url"])
+    return Endpoint(
+        url=url,
+        admin=str(gateway.addresses["admin"]),
+        token=token,
+        upstream=upstream,
+        subject=asyncio.run(subject_at(url, spec)),
+        processes=(sweeper, *processes, gateway.process),
+    )
+
+
+def start_target(spec: ChaosSpec, folder: Path) -> tuple[str, tuple[Process, ...]]:
+    """The address of the server under test and the processes started for it."""
+    target = spec.spec.target
+    if target.endpoint is not None:
+        return target.endpoint.rstrip("/"), ()
+    if target.engine == "vllm":
+        raise DeployError(
+            "target.engine: vllm is not started by this version; serve the model yourself and use "
+            "`engine: endpoint` with `endpoint: URL`"
+        )
+    if target.replicas != 1:
+        raise DeployError(
+            f"target.replicas: read {target.replicas}; the embedded engine runs as 1 replica on one machine"
+        )
+    engine = start_engine(spec, folder)
+    return str(engine.addresses["url"]), (engine.process,)
+
+
+def declared_phases(spec: ChaosSpec) -> dict[str, list[str]]:
+    """Which faults each phase may see; the gateway refuses every other."""
+    return {BASELINE: []} | {block.phase: list(block.faults) for block in make_blocks(spec)}
+
+
+async def subject_at(url: str, spec: ChaosSpec) -> Subject:
+    """What answers behind the gateway."""
+    return await read_subject(url, spec.spec.target.model)

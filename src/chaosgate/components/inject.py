@@ -1,0 +1,73 @@
+"""inject: run the sweep of one block beside measure, or decline when the steady state does not hold."""
+
+from __future__ import annotations
+
+import asyncio
+
+from chaosgate.artifacts import write_document
+from chaosgate.components.definition import Context
+from chaosgate.components.inputs import read_endpoint, read_phase, read_spec
+from chaosgate.components.progress import tell
+from chaosgate.errors import GatewayError
+from chaosgate.estimate import estimate_steady_state
+from chaosgate.inject.http import GatewayAdmin, read_token
+from chaosgate.inject.sweep import run_sweep, wait_for
+from chaosgate.judge import steady_state_reasons
+from chaosgate.model.blocks import BASELINE, make_blocks
+from chaosgate.model.plan import Block, Window
+from chaosgate.model.result import Injection, Status
+from chaosgate.model.spec import ChaosSpec
+
+
+def run(context: Context) -> Status:
+    """The status of the sweep, which injection.json carries too."""
+    spec, identity = read_spec(context)
+    endpoint = read_endpoint(context, identity)
+    block = next(block for block in make_blocks(spec) if block.phase == context.arguments["phase"])
+    admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
+    unsteady = why_unsteady(context, spec)
+    injection = asyncio.run(inject(admin, spec, block, unsteady, float(context.arguments["start"])))
+    write_document(context.outputs["injection"], "injection", identity, injection)
+    return injection.status
+
+
+def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
+    """Why the steady state does not hold in the baseline; None when it does."""
+    _, identity = read_spec(context)
+    baseline = read_phase(context, f"{BASELINE}-measure", identity)
+    reasons = steady_state_reasons(spec, estimate_steady_state(spec, baseline))
+    unsteady = [reason.text for reason in reasons if reason.verdict != "pass"]
+    return "; ".join(unsteady) or None
+
+
+async def inject(gateway: GatewayAdmin, spec: ChaosSpec, block: Block, unsteady: str | None, start: float) -> Injection:
+    """Sweep, or not; either way measure is told that nothing more comes."""
+    async with gateway as admin:
+        try:
+            if unsteady is not None:
+                return Injection(phase=block.phase, status=Status(status="declined", reason=unsteady))
+            return await sweep(admin, spec, block, start)
+        finally:
+            await admin.post("injected", phase=block.phase)
+
+
+async def sweep(admin: GatewayAdmin, spec: ChaosSpec, block: Block, start: float) -> Injection:
+    """What was injected; a gateway that fails leaves the windows unproved and the status `failed`."""
+
+    def report(window: Window) -> None:
+        axis = spec.fault(window.fault).axis()
+        tell(
+            "window",
+            fault=window.fault,
+            dose=window.dose,
+            dimension=axis.dimension,
+            window=window.index,
+            of=len(block.windows),
+        )
+
+    try:
+        await wait_for(admin, block.phase, "started", start)
+        windows, halted = await run_sweep(admin, spec, block, report)
+    except GatewayError as error:
+        return Injection(phase=block.phase, status=Status(status="failed", reason=str(error)))
+    return Injection(phase=block.phase, status=Status(status="ok"), windows=tuple(windows), halted=halted)

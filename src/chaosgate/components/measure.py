@@ -1,0 +1,185 @@
+"""measure: send the workload of one phase through the gateway and keep what client, gateway and engine saw."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from chaosgate.artifacts import Identity, write_lines
+from chaosgate.components.definition import Context
+from chaosgate.components.inputs import read_endpoint, read_spec, read_statuses
+from chaosgate.components.progress import tell
+from chaosgate.deploy.subject import read_subject
+from chaosgate.errors import DeployError, GatewayError
+from chaosgate.inject.http import GatewayAdmin, read_token
+from chaosgate.loadgen.gauges import read_gauges
+from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
+from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
+from chaosgate.loadgen.trace import PhaseClock
+from chaosgate.model.blocks import BASELINE
+from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
+from chaosgate.model.result import Endpoint, Status
+from chaosgate.model.spec import ChaosSpec
+
+POLL = 0.25
+"""Seconds between two looks at the timeline."""
+SHOWN_SECONDS = 5
+"""The live numbers cover the last so many seconds."""
+LEDGER_WAIT = 10.0
+"""Seconds to wait for the gateway to finish the rows of requests whose client has gone."""
+
+
+def run(context: Context) -> Status:
+    """Measure one phase; declines when an earlier step left nothing to measure."""
+    spec, identity = read_spec(context)
+    for step, status in read_statuses(context.inputs["status"], identity):
+        if status.status != "ok":
+            return Status(status="declined", reason=f"{step} {status.status}: {status.reason}")
+    endpoint = read_endpoint(context, identity)
+    phase = Phase(spec, endpoint, context.arguments["phase"], float(context.arguments["seconds"]))
+    asyncio.run(phase.measure())
+    phase.write(context, identity)
+    return Status(status="ok")
+
+
+@dataclass
+class Phase:
+    """One phase while it is measured. Lists grow as things are seen; times of gauges are the gateway's."""
+
+    spec: ChaosSpec
+    endpoint: Endpoint
+    name: str
+    seconds: float
+    observations: list[Observation] = field(default_factory=list)
+    gauges: list[Gauge] = field(default_factory=list)
+    ledger: Sequence[LedgerRow] = ()
+    timeline: Sequence[TimelineEvent] = ()
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def warmup(self) -> float:
+        """Seconds of warm-up; only the baseline has one."""
+        return self.spec.spec.workload.warmup if self.name == BASELINE else 0.0
+
+    async def measure(self) -> None:
+        """Load with its watchers beside it, then what the gateway kept of it."""
+        async with GatewayAdmin(self.endpoint.admin, read_token(self.endpoint.token)) as admin:
+            started = await admin.post("started", phase=self.name, detail={"warmup": self.warmup})
+            clock = PhaseClock()
+            stats = LiveStats()
+            generator = LoadGenerator(self.settings(), self.observer(stats), clock)
+            watchers = [
+                asyncio.create_task(self.watch_timeline(admin)),
+                asyncio.create_task(self.watch_seconds(admin, stats, clock)),
+                asyncio.create_task(self.watch_gauges(clock, started)),
+            ]
+            try:
+                await generator.run(self.over)
+            finally:
+                await end(watchers)
+            await self.post_subject(admin)
+            await admin.post("done", phase=self.name)
+            await self.collect(admin)
+
+    def settings(self) -> LoadSettings:
+        """The load of this phase."""
+        workload = self.spec.spec.workload
+        model = self.spec.spec.target.model
+        return LoadSettings(
+            self.endpoint.url, model, workload, self.name, self.seconds, self.warmup, drain=workload.timeout
+        )
+
+    def observer(self, stats: LiveStats) -> Callable[[Observation], None]:
+        """Keep each observation, and count it in the live numbers."""
+
+        def observe(observation: Observation) -> None:
+            self.observations.append(observation)
+            stats.add(observation)
+
+        return observe
+
+    async def watch_timeline(self, admin: GatewayAdmin) -> None:
+        """End a block's load once its sweep and recovery are over; a baseline ends by its length alone."""
+        while self.name != BASELINE:
+            if any(event.event == "injected" for event in await admin.timeline(self.name)):
+                self.over.set()
+                return
+            await asyncio.sleep(POLL)
+
+    async def watch_seconds(self, admin: GatewayAdmin, stats: LiveStats, clock: PhaseClock) -> None:
+        """Each second: tell the numbers, and halt the run at the gateway when a stop condition holds."""
+        watch = StopWatch(self.spec.spec.safety.stop_when)
+        recent: deque[LiveSample] = deque(maxlen=SHOWN_SECONDS)
+        halted = False
+        while True:
+            await asyncio.sleep(0.5)
+            for sample in stats.close(clock.now()):
+                recent.append(sample)
+                reason = watch.judge(sample)
+                if reason is not None and not halted:
+                    halted = True
+                    await admin.halt(reason)
+            self.tell_load(recent, clock.now())
+
+    def tell_load(self, recent: deque[LiveSample], elapsed: float) -> None:
+        """One progress line over the last few seconds."""
+        shown = LiveSample(0, tuple(seen for sample in recent for seen in sample.observations))
+        tell(
+            "load",
+            phase=self.name,
+            elapsed=elapsed,
+            requests=len(self.observations),
+            ttft_p99=shown.ttft_p99,
+            error_rate=shown.error_rate,
+        )
+
+    async def watch_gauges(self, clock: PhaseClock, started: float) -> None:
+        """Each second: the engine's own numbers; an engine that cannot be read leaves a gap."""
+        async with aiohttp.ClientSession() as session:
+            while True:
+                reading = await read_gauges(session, f"{self.endpoint.upstream}/metrics")
+                at = started + clock.now()
+                self.gauges += [
+                    Gauge(at=at, phase=self.name, name=name, value=value) for name, value in reading.values.items()
+                ]
+                await asyncio.sleep(1.0)
+
+    async def post_subject(self, admin: GatewayAdmin) -> None:
+        """Read the subject back after the last request; without an answer the timeline lacks it, which judge sees."""
+        try:
+            subject = await read_subject(self.endpoint.url, self.spec.spec.target.model)
+        except DeployError as error:
+            tell("note", phase=self.name, text=f"the subject could not be read back: {error}")
+            return
+        await admin.post("subject", phase=self.name, detail=subject.to_json())
+
+    async def collect(self, admin: GatewayAdmin) -> None:
+        """Ledger and timeline of the phase, once the gateway has finished every row."""
+        deadline = asyncio.get_running_loop().time() + LEDGER_WAIT
+        while (await admin.status()).unfinished:
+            if asyncio.get_running_loop().time() > deadline:
+                raise GatewayError(f"{self.name}: the gateway still has unfinished requests after {LEDGER_WAIT:.0f} s")
+            await asyncio.sleep(0.1)
+        self.ledger = await admin.ledger(self.name)
+        self.timeline = await admin.timeline(self.name)
+
+    def write(self, context: Context, identity: Identity) -> None:
+        """The four files of the phase."""
+        write_lines(context.outputs["observations"], "observations", identity, self.observations)
+        write_lines(context.outputs["ledger"], "ledger", identity, self.ledger)
+        write_lines(context.outputs["timeline"], "timeline", identity, self.timeline)
+        write_lines(context.outputs["gauges"], "gauges", identity, self.gauges)
+
+
+async def end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel the watchers; what one of them failed of is raised."""
+    for task in tasks:
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    failures = [result for result in results if isinstance(result, Exception)]
+    if failures:
+        raise failures[0]

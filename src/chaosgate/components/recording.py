@@ -1,0 +1,99 @@
+"""Record a run in MLflow, now or later; the run's verdict never depends on whether that works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
+from chaosgate.components.places import spec_file, step_file
+from chaosgate.errors import ArtifactError, TrackingError
+from chaosgate.model.base import Frozen
+from chaosgate.model.blocks import make_blocks
+from chaosgate.model.result import Cleanup, Estimates, Fits, Injection, Record, Recording, Verdict
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.tracking.location import tracking_uri, without_password
+from chaosgate.tracking.mlflow_record import record_run, seal_run
+from chaosgate.tracking.pages import TrackedRun
+
+Model = TypeVar("Model", bound=Frozen)
+
+PRIVATE = ("logs", "processes", "ready")
+"""Folders of a run that stay on this machine."""
+
+
+def place_of(spec: ChaosSpec, state: Path | None) -> str:
+    """Where the run is recorded, in words."""
+    uri = without_password(tracking_uri(spec, state or Path()))
+    return f"experiment {spec.spec.tracking.experiment} of MLflow at {uri}"
+
+
+def record(tracked: TrackedRun, state: Path | None) -> Recording:
+    """Record the run and say how that went; an MLflow that is missing or unreachable is a reason, no error."""
+    try:
+        return Recording(mlflow_run=record_run(tracked, state or Path()))
+    except TrackingError as error:
+        return Recording(mlflow_run=None, reason=str(error))
+
+
+def record_again(run: str, state: Path, folder: Path) -> str:
+    """Record a run from its files, finished or not, with its seal; the MLflow run id. Raises TrackingError."""
+    tracked = from_files(run, folder)
+    mlflow_run = record_run(tracked, state)
+    identity = Identity(run, tracked.spec.digest())
+    write_document(recording_file(folder), "recording", identity, Recording(mlflow_run=mlflow_run))
+    cleanup = optional(step_file(folder, "cleanup", ARTIFACTS["cleanup"].file), "cleanup", Cleanup, identity)
+    if cleanup is not None:
+        seal_run(run, tracked.spec, state, cleanup.clean)
+    return mlflow_run
+
+
+def from_files(run: str, folder: Path) -> TrackedRun:
+    """The run as its files tell it. Only spec and record must be there: deploy writes both before anything else."""
+    identity = Identity(run, None)
+    spec = read_document(spec_file(folder), "spec", ChaosSpec, identity)
+    concluded = folder / "conclude"
+    opened = read_document(step_file(folder, "deploy", ARTIFACTS["record"].file), "record", Record, identity)
+    closed = optional(concluded / ARTIFACTS["record"].file, "record", Record, identity) or opened
+    verdict = optional(concluded / ARTIFACTS["verdict"].file, "verdict", Verdict, identity)
+    return TrackedRun(
+        run=run,
+        spec=spec,
+        verdict=verdict or Verdict(verdict=closed.verdict, reasons=closed.reasons, subject=closed.subject),
+        estimates=optional(concluded / ARTIFACTS["estimates"].file, "estimates", Estimates, identity),
+        fits=optional(concluded / ARTIFACTS["fit"].file, "fit", Fits, identity),
+        injections=tuple(injections(spec, folder, identity)),
+        record=closed,
+        files=tuple(public_files(folder)),
+    )
+
+
+def injections(spec: ChaosSpec, folder: Path, identity: Identity) -> Iterator[Injection]:
+    """What was injected in each block that got so far."""
+    for block in make_blocks(spec):
+        file = step_file(folder, f"{block.phase}-inject", ARTIFACTS["injection"].file)
+        found = optional(file, "injection", Injection, identity)
+        if found is not None:
+            yield found
+
+
+def public_files(folder: Path) -> Iterator[Path]:
+    """The artifacts of the run: no log, no token, no process list."""
+    names = {artifact.file for artifact in ARTIFACTS.values()}
+    for file in sorted(folder.rglob("*")):
+        if file.name in names and file.relative_to(folder).parts[0] not in PRIVATE:
+            yield file
+
+
+def recording_file(folder: Path) -> Path:
+    """Where it stands whether a run is recorded."""
+    return step_file(folder, "conclude", ARTIFACTS["recording"].file)
+
+
+def optional(file: Path, name: str, model: type[Model], identity: Identity) -> Model | None:
+    """A document of the run, None when it is missing or cannot be trusted."""
+    try:
+        return read_document(file, name, model, identity)
+    except ArtifactError:
+        return None

@@ -1,0 +1,65 @@
+"""What an SLI kind owes: a number or None for every request there is, and infinity only for failures when adjusted."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import get_args
+
+from chaosgate.conformance.common import call, check_documented, require
+from chaosgate.conformance.observations import samples
+from chaosgate.model.observation import Sample
+from chaosgate.model.sli import SLIS, Sli, Statistic
+from chaosgate.units import Dimension
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_PERCENTILE = re.compile(r".+-p\d{1,2}(\.\d+)?")
+
+
+def check_sli(kind: type[Sli]) -> None:
+    """Check an SLI kind on requests of every outcome; a ConformanceError says what is owed."""
+    check_documented(kind, "value")
+    _check_declared(kind)
+    values = [_check_value(kind, sample) for sample in samples()]
+    require(
+        any(value is not None for value in values), kind, "no request of any outcome counts; it can measure nothing"
+    )
+
+
+def _check_declared(kind: type[Sli]) -> None:
+    names = [name for name, known in SLIS.items() if known is kind]
+    require(
+        len(names) == 1, kind, f"is registered under {len(names)} names; decorate it with @SLIS.register(NAME) once"
+    )
+    named = _NAME.fullmatch(names[0]) is not None and _PERCENTILE.fullmatch(names[0]) is None
+    require(named, kind, f"is named {names[0]!r}; use small letters, digits and dashes, and no percentile at the end")
+    for name, allowed in (("dimension", get_args(Dimension)), ("statistic", get_args(Statistic))):
+        value = getattr(kind, name, None)
+        require(value in allowed, kind, f"{name} is {value!r}; declare one of {', '.join(allowed)}")
+
+
+def _check_value(kind: type[Sli], sample: Sample) -> float | None:
+    outcome = sample.observation.outcome
+    value, again = (call(kind, f"value of a request that ended {outcome}", lambda: kind.value(sample)) for _ in "ab")
+    require(value == again, kind, f"gave {value} and then {again} for one request; it must be pure")
+    good = value is None or math.isfinite(value)
+    require(good, kind, f"gave {value} for a request that ended {outcome}; give a finite number or None")
+    if kind.statistic == "share":
+        require(value in (None, 0, 1), kind, f"gave {value}; a share is the mean of zeros and ones")
+    if kind.dimension in ("duration", "rate", "count") and value is not None:
+        require(value >= 0, kind, f"gave {value} for a {kind.dimension}; it cannot be negative")
+    _check_adjusted(kind, sample, value)
+    return value
+
+
+def _check_adjusted(kind: type[Sli], sample: Sample, value: float | None) -> None:
+    outcome = sample.observation.outcome
+    adjusted = call(kind, f"adjusted value of a request that ended {outcome}", lambda: kind.adjusted(sample))
+    if kind.statistic == "quantile" and outcome != "ok":
+        require(
+            adjusted == math.inf, kind, f"adjusted gave {adjusted} for a request that ended {outcome}; give infinity"
+        )
+    else:
+        require(
+            adjusted == value, kind, f"adjusted gave {adjusted} where value gave {value}; they differ only by failures"
+        )

@@ -1,0 +1,95 @@
+"""Bring up a target on this machine: the embedded engine or a running server, its gateway, and the sweeper."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaosgate.artifacts.files import write_whole
+from chaosgate.deploy.processes import last_lines, python, spawn
+from chaosgate.errors import DeployError
+from chaosgate.model.result import Process, SecretRef
+from chaosgate.model.spec import ChaosSpec, canonical_json
+
+READY_DEADLINE = 30.0
+"""Seconds a process has until it serves."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A process that serves: its addresses as it announced them."""
+
+    process: Process
+    addresses: Mapping[str, Any]
+
+
+def start_engine(spec: ChaosSpec, run_dir: Path) -> Served:
+    """The embedded engine on a free port of the loopback interface."""
+    words = ("--host", "127.0.0.1", "--port", "0", "--model", spec.spec.target.model)
+    return start_server(run_dir, "engine", ("-m", "chaosgate.engine", *words))
+
+
+def start_gateway(spec: ChaosSpec, run: str, run_dir: Path, upstream: str, phases: Mapping[str, list[str]]) -> Served:
+    """The run's gateway in front of `upstream`; `phases` says which faults each phase may see."""
+    config = {
+        "upstream": upstream,
+        "run": run,
+        "spec": spec.digest(),
+        "seed": spec.spec.workload.seed,
+        "phases": dict(phases),
+        "faults": [fault.to_json() for fault in spec.spec.faults],
+    }
+    config_file = run_dir / "gateway.json"
+    write_whole(config_file, canonical_json(config).encode())
+    words = ("--host", "127.0.0.1", "--port", "0", "--admin-port", "0")
+    files = ("--config", str(config_file), "--token-file", str(token_file(run_dir)))
+    return start_server(run_dir, "gateway", ("-m", "chaosgate.gateway", *words, *files))
+
+
+def new_token(run_dir: Path) -> SecretRef:
+    """A fresh admin token in a file that only this user reads."""
+    file = token_file(run_dir)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w") as output:
+        output.write(secrets.token_urlsafe(32))
+    return SecretRef(file=str(file))
+
+
+def token_file(run_dir: Path) -> Path:
+    """Where the admin token of a run is kept."""
+    return run_dir / "gateway.token"
+
+
+def arm_sweeper(run: str, state: Path, run_dir: Path, seconds: float) -> Process:
+    """A watchdog in a session of its own that cleans up when the runner is gone or `seconds` have passed."""
+    words = ("--run", run, "--state", str(state), "--seconds", f"{seconds:.1f}")
+    process, _ = spawn(run_dir, "sweeper", python("-m", "chaosgate.components.sweeper", *words))
+    return process
+
+
+def start_server(run_dir: Path, role: str, words: Sequence[str]) -> Served:
+    """Start a server that writes a ready file once it serves; a DeployError tells why it did not."""
+    ready = run_dir / "ready" / f"{role}.json"
+    ready.parent.mkdir(parents=True, exist_ok=True)
+    process, child = spawn(run_dir, role, python(*words, "--ready-file", str(ready)))
+    return Served(process, _wait_ready(run_dir, role, ready, child))
+
+
+def _wait_ready(run_dir: Path, role: str, ready: Path, child: subprocess.Popen[bytes]) -> Mapping[str, Any]:
+    deadline = time.monotonic() + READY_DEADLINE
+    while time.monotonic() < deadline:
+        if ready.exists():
+            addresses: dict[str, Any] = json.loads(ready.read_text())
+            return addresses
+        if child.poll() is not None:
+            raise DeployError(f"the {role} ended with exit code {child.returncode}: {last_lines(run_dir, role)}")
+        time.sleep(0.02)
+    raise DeployError(f"the {role} did not serve within {READY_DEADLINE:.0f} s: {last_lines(run_dir, role)}")

@@ -1,0 +1,65 @@
+"""Read back what a server really serves, so that a verdict names it and a change during the run is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+
+from chaosgate.errors import DeployError
+from chaosgate.model.result import Subject
+from chaosgate.registry import unknown
+
+TIMEOUT = aiohttp.ClientTimeout(total=10)
+
+
+async def read_subject(base_url: str, model: str) -> Subject:
+    """The subject at an OpenAI-compatible server, from its /v1/models and, where it has one, /version.
+
+    A DeployError when the server cannot be asked or does not serve `model`.
+    """
+    async with aiohttp.ClientSession(timeout=TIMEOUT) as session:
+        listing = await _get(session, f"{base_url}/v1/models")
+        entry = _entry(listing, model, base_url)
+        version = await _optional(session, f"{base_url}/version")
+    own = entry.get("chaosgate") or {}
+    return Subject(
+        model=model,
+        engine=str(own.get("engine") or entry.get("owned_by") or "unknown"),
+        engine_version=own.get("engine_version") or version.get("version"),
+        weights_digest=own.get("weights_digest"),
+        arguments=own.get("arguments") or _arguments(entry),
+    )
+
+
+def _entry(listing: dict[str, Any], model: str, base_url: str) -> dict[str, Any]:
+    entries = {str(entry.get("id")): entry for entry in listing.get("data") or []}
+    if model not in entries:
+        raise DeployError(f"{base_url} does not serve the spec's model: {unknown('model', model, entries)}")
+    found: dict[str, Any] = entries[model]
+    return found
+
+
+def _arguments(entry: dict[str, Any]) -> dict[str, Any]:
+    """What an OpenAI-style entry tells of how the model is served; vLLM gives these two."""
+    return {key: entry[key] for key in ("max_model_len", "root") if key in entry}
+
+
+async def _get(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
+    try:
+        async with session.get(url) as response:
+            if response.status != 200:
+                raise DeployError(f"{url}: answered status {response.status}; an OpenAI-compatible server is needed")
+            data = await response.json(content_type=None)
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise DeployError(f"{url}: cannot be read: {str(error) or type(error).__name__}; is the server up?") from error
+    if not isinstance(data, dict):
+        raise DeployError(f"{url}: answered no JSON object; an OpenAI-compatible server is needed")
+    return data
+
+
+async def _optional(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
+    try:
+        return await _get(session, url)
+    except DeployError:
+        return {}

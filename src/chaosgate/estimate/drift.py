@@ -1,0 +1,90 @@
+"""Whether the target changed by itself during a sweep: the last controls against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chaosgate.estimate.breaks import broken_by_window
+from chaosgate.estimate.objectives import objective_fault
+from chaosgate.estimate.windows import RunWindows
+from chaosgate.model.blocks import CONTROLS
+from chaosgate.model.observation import Window
+from chaosgate.model.sli import SLIS, Sli, resolve_sli
+from chaosgate.model.spec import ChaosSpec, DoseRange
+from chaosgate.slis.intervals import Group, share_interval
+from chaosgate.units import Bound, format_value
+
+
+@dataclass(frozen=True)
+class Response:
+    """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI."""
+
+    fault: str
+    name: str
+    kind: type[Sli]
+    bound: Bound
+
+
+def responses(spec: ChaosSpec) -> list[Response]:
+    """What is judged at a dose, by objectives and by fits; each once."""
+    found: dict[tuple[str, str, str], Response] = {}
+    for objective in spec.spec.objectives:
+        if objective.sli is not None and objective.bound is not None and isinstance(objective.at, DoseRange):
+            fault = objective_fault(spec, objective).name
+            kind = resolve_sli(objective.sli).kind
+            found[fault, objective.sli, str(objective.bound)] = Response(fault, objective.sli, kind, objective.bound)
+    for fit in spec.spec.fits:
+        sli, bound = fit.response.sli, fit.response.bound
+        found[fit.fault, sli, str(bound)] = Response(fit.fault, sli, SLIS.get(sli), bound)
+    return list(found.values())
+
+
+def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
+    """One sentence for each response whose share among the last controls differs from that among the first.
+
+    They differ when their 95 % intervals do not meet. The design effect is pooled over the baseline, the first and the
+    last controls, each with its own mean, so that a drift does not widen its own yardstick; the controls between are
+    left out, in which a drift under way would do that.
+    """
+    for response in responses(spec):
+        controls = windows.controls(response.fault)
+        if len(controls) < 2 * CONTROLS:
+            continue
+        ends = (controls[:CONTROLS], controls[-CONTROLS:])
+        first, last = (_share(response, pair, [windows.baseline, *ends], spec) for pair in ends)
+        if first and last and (first[1] > last[2] or last[1] > first[2]):
+            yield (
+                f"{response.fault}: the controls drifted: {_said(first)} of requests broke {response.name} "
+                f"{response.bound} in the first, {_said(last)} in the last"
+            )
+
+
+_Share = tuple[float, float, float]
+
+
+def _share(
+    response: Response, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
+) -> _Share | None:
+    """Share, lower and upper end; None where no request counts."""
+    own = _group(response, pair)
+    if own is None:
+        return None
+    others = [_group(response, group) for group in undisturbed if group is not pair]
+    lower, upper = share_interval([own], [group for group in others if group], spec.spec.workload.seed)
+    return own.share, lower, upper
+
+
+def _group(response: Response, windows: Sequence[Window]) -> Group | None:
+    counts = broken_by_window(response.kind, response.bound, windows)
+    if not counts:
+        return None
+    hits, n = zip(*counts, strict=True)
+    return Group(np.array(hits, dtype=float), np.array(n, dtype=float))
+
+
+def _said(share: _Share) -> str:
+    value, lower, upper = (format_value(number, "share") for number in share)
+    return f"{value} ({lower} to {upper})"

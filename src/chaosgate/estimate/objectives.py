@@ -1,0 +1,162 @@
+"""The estimates that a spec's steady state and objectives rest on, and the table of every SLI at every dose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chaosgate.estimate.intervals import position
+from chaosgate.estimate.windows import RunWindows
+from chaosgate.model.fault import Fault
+from chaosgate.model.observation import Window
+from chaosgate.model.result import Estimate, ObjectiveEstimate
+from chaosgate.model.sli import resolve_sli
+from chaosgate.model.spec import ChaosSpec, DoseRange, Objective
+from chaosgate.slis.estimate import MIN_WINDOWS, Numbers, estimate
+from chaosgate.units import Bound, Dimension, format_value
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """Estimates of a run's SLIs at a place. An estimate without requests carries its reason, not an error."""
+
+    spec: ChaosSpec
+    windows: RunWindows
+
+    def baseline(self, sli: str) -> Estimate:
+        """`sli` over the baseline."""
+        return baseline_estimate(sli, self.windows.baseline, self.windows.undisturbed, self.spec.spec.workload.seed)
+
+    def recovery(self, sli: str, fault: str | None = None, after: float = 0.0) -> Estimate:
+        """`sli` over the recovery windows that start `after` seconds or more after the last `off`."""
+        numbers = self._numbers(sli, self.windows.recovered(fault, after))
+        return _labelled(numbers, Estimate(sli=sli, at="recovery", place="recovery", dimension=_dimension(sli)))
+
+    def dose(self, sli: str, fault: Fault, dose: float) -> Estimate:
+        """`sli` at one dose; 0 means the controls."""
+        at = f"dose {format_value(dose, fault.axis().dimension)}"
+        numbers = self._numbers(sli, self.windows.at_doses(fault.name, lambda other: other == dose))
+        return _labelled(
+            numbers,
+            Estimate(
+                sli=sli,
+                at=at,
+                place="dose" if dose > 0 else "control",
+                dimension=_dimension(sli),
+                fault=fault.name,
+                dose=dose,
+            ),
+        )
+
+    def doses(self, sli: str, fault: Fault, among: Bound | None) -> Estimate:
+        """`sli` over all doses of the sweep that lie `among` the bound (None: over all), controls left out."""
+        windows = self.windows.at_doses(fault.name, lambda dose: selected(dose, among))
+        at = "all doses" if among is None else f"dose {among}"
+        place = Estimate(sli=sli, at=at, place="dose", dimension=_dimension(sli), fault=fault.name)
+        return _labelled(self._numbers(sli, windows), place)
+
+    def _numbers(self, sli: str, windows: Sequence[Window]) -> Numbers:
+        return estimate(resolve_sli(sli), windows, self.windows.undisturbed, self.spec.spec.workload.seed)
+
+
+def baseline_estimate(
+    sli: str, baseline: Sequence[Window], undisturbed: Sequence[Sequence[Window]], seed: int
+) -> Estimate:
+    """`sli` over the windows of the baseline."""
+    numbers = estimate(resolve_sli(sli), baseline, undisturbed, seed)
+    return _labelled(numbers, Estimate(sli=sli, at="baseline", place="baseline", dimension=_dimension(sli)))
+
+
+def selected(dose: float, among: Bound | None) -> bool:
+    """Whether an objective judges at `dose`: above 0, and within the bound if there is one."""
+    return dose > 0 and (among is None or among.holds(dose))
+
+
+def objective_fault(spec: ChaosSpec, objective: Objective) -> Fault:
+    """The fault whose doses an objective means: the one it names, else the spec's first and only one."""
+    return spec.fault(objective.fault) if objective.fault is not None else spec.spec.faults[0]
+
+
+def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveEstimate:
+    """What `objective`, one on an SLI, rests on, with baseline and recovery to compare."""
+    sli, at = objective.sli, objective.at
+    if sli is None or at is None:
+        raise ValueError(f"objective {objective.name!r} is on a fit; it is judged by the fit's threshold")
+    baseline, recovery, after = estimator.baseline(sli), estimator.recovery(sli, objective.fault), None
+    if at == "baseline":
+        estimates: tuple[Estimate, ...] = (baseline,)
+    elif at == "recovery":
+        estimate_, after = _after_recovery(estimator, objective)
+        estimates = (estimate_,)
+    else:
+        estimates = tuple(_at_doses(estimator, objective, at))
+    return ObjectiveEstimate(
+        objective=objective.name, estimates=estimates, baseline=baseline, recovery=recovery, after=after
+    )
+
+
+def _at_doses(estimator: Estimator, objective: Objective, at: DoseRange) -> Iterator[Estimate]:
+    fault, sli = objective_fault(estimator.spec, objective), str(objective.sli)
+    among = at.dose if isinstance(at.dose, Bound) else None
+    if not objective.each:
+        yield estimator.doses(sli, fault, among)
+        return
+    for dose in sorted(set(fault.dose.values)):
+        if selected(dose, among):
+            yield estimator.dose(sli, fault, dose)
+
+
+def _after_recovery(estimator: Estimator, objective: Objective) -> tuple[Estimate, float | None]:
+    """The estimate from the first window start on from which the SLI is back, else from the latest allowed start on.
+
+    Back means that the interval over all windows that follow lies wholly inside the bound.
+    """
+    sli, bound = str(objective.sli), objective.bound
+    found, after = estimator.recovery(sli, objective.fault), None
+    for after in _candidates(estimator.windows, objective):
+        found = estimator.recovery(sli, objective.fault, after)
+        if bound is not None and position(bound, found.value, found.lower, found.upper) == "inside":
+            break
+    return found, after
+
+
+def _candidates(windows: RunWindows, objective: Objective) -> list[float]:
+    """Seconds after `off` at which recovery windows start: the first, and those `within`, with enough that follow."""
+    recoveries = [r for r in windows.recoveries if objective.fault is None or objective.fault in r.faults]
+    starts = sorted({round(w.start - r.off, 6) for r in recoveries for w in r.windows})
+    # Rounded down a little, so that a start selects its own window again whatever the subtraction above lost.
+    starts = [start - 1e-6 for start in starts]
+    limit = objective.within if objective.within is not None else 0.0
+    later = [start for start in starts[1:] if start <= limit]
+    return starts[:1] + [s for s in later if len(windows.recovered(objective.fault, s)) >= MIN_WINDOWS]
+
+
+def named_slis(spec: ChaosSpec) -> list[str]:
+    """Every SLI that the steady state or an objective names, in the order of the spec."""
+    names = [steady.sli for steady in spec.spec.steady_state.objectives]
+    names += [objective.sli for objective in spec.spec.objectives if objective.sli is not None]
+    return list(dict.fromkeys(names))
+
+
+def dose_table(estimator: Estimator) -> Iterator[Estimate]:
+    """Every named SLI at every dose of every fault, the controls first."""
+    for fault in estimator.spec.spec.faults:
+        for sli in named_slis(estimator.spec):
+            for dose in sorted({0.0, *fault.dose.values}):
+                yield estimator.dose(sli, fault, dose)
+
+
+def _dimension(sli: str) -> Dimension:
+    return resolve_sli(sli).dimension
+
+
+def _labelled(numbers: Numbers, place: Estimate) -> Estimate:
+    found = {name: _finite(getattr(numbers, name)) for name in ("value", "lower", "upper")}
+    return place.model_copy(
+        update={**found, "n": numbers.n, "windows": numbers.windows, "reason": numbers.reason},
+    )
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None

@@ -1,0 +1,178 @@
+"""Which window every request of a run belongs to: of the baseline, of a fault's sweep, or of the recovery."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chaosgate.estimate.data import PhaseData, RunData
+from chaosgate.estimate.requests import Joined, Request, join
+from chaosgate.model.blocks import BASELINE, SETTLE
+from chaosgate.model.observation import Place, Sample, Window
+from chaosgate.model.plan import Block
+from chaosgate.model.result import Injection
+from chaosgate.model.spec import ChaosSpec
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """The stretch after the last `off` of a block, which was at `off` on the gateway's clock, cut into windows."""
+
+    faults: tuple[str, ...]
+    off: float
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True)
+class RunWindows:
+    """Every window of a run, with the requests that belong to it.
+
+    `sweeps` holds the windows of each fault in the order in which they were injected, controls (dose 0) included;
+    `requests` are all requests by phase; `straddlers` counts those that lie in no window.
+    """
+
+    baseline: tuple[Window, ...]
+    sweeps: Mapping[str, tuple[Window, ...]]
+    recoveries: tuple[Recovery, ...]
+    requests: Mapping[str, tuple[Request, ...]]
+    straddlers: int
+    problems: tuple[str, ...]
+
+    def controls(self, fault: str) -> tuple[Window, ...]:
+        """The dose-0 windows of `fault`, in the order in which they were injected."""
+        return self.at_doses(fault, lambda dose: dose == 0)
+
+    def at_doses(self, fault: str, wanted: Callable[[float], bool]) -> tuple[Window, ...]:
+        """The windows of `fault` whose dose is `wanted`."""
+        return tuple(window for window in self.sweeps[fault] if window.dose is not None and wanted(window.dose))
+
+    def recovered(self, fault: str | None, after: float = 0.0) -> tuple[Window, ...]:
+        """The recovery windows that start `after` seconds or more after `off`: of the block of `fault`, or of all."""
+        return tuple(
+            window
+            for recovery in self.recoveries
+            if fault is None or fault in recovery.faults
+            for window in recovery.windows
+            if window.start - recovery.off >= after
+        )
+
+    @property
+    def undisturbed(self) -> tuple[tuple[Window, ...], ...]:
+        """Groups of windows between which nothing was changed on purpose: the baseline and each fault's controls.
+
+        Recovery is not among them: whether it is undisturbed is what the run is to find out.
+        """
+        return (self.baseline, *(self.controls(fault) for fault in self.sweeps))
+
+
+def place_requests(run: RunData) -> RunWindows:
+    """Every request of `run` in its windows. Warm-up requests belong nowhere and are not counted.
+
+    In a sweep the gateway's ledger says which window was on when a request arrived; all such requests belong to it,
+    touched or not. Baseline and recovery are cut by arrival. A phase without data has no windows, and a problem.
+    """
+    joined = {phase: _joined(run, phase) for phase in (BASELINE, *(block.phase for block in run.blocks))}
+    requests = {phase: part.requests for phase, part in joined.items()}
+    clean = clean_arm(requests[BASELINE])
+    baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], clean)
+    windows, recoveries = [], []
+    for block in run.blocks:
+        filled, left_out = _fill([*_sweep(run, block), *_recovery(run, block)], requests[block.phase], clean)
+        straddlers += left_out
+        windows += [window for window in filled if window.place != "recovery"]
+        recovery = tuple(window for window in filled if window.place == "recovery")
+        recoveries.append(Recovery(block.faults, _last_off(run, block), recovery))
+    return RunWindows(
+        baseline=baseline,
+        sweeps={f.name: tuple(window for window in windows if window.fault == f.name) for f in run.spec.spec.faults},
+        recoveries=tuple(recoveries),
+        requests=requests,
+        straddlers=straddlers,
+        problems=tuple(problem for part in joined.values() for problem in part.problems),
+    )
+
+
+def place_baseline(spec: ChaosSpec, baseline: PhaseData) -> tuple[Window, ...]:
+    """The baseline's windows alone, for deciding whether to inject at all."""
+    requests = join(baseline, (), spec.spec.workload.seed).requests
+    return _fill(_baseline(spec, baseline), requests, clean_arm(requests))[0]
+
+
+def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
+    """By prompt, the text of its first whole answer in the baseline. A warm-up answer is not used."""
+    clean: dict[str, str] = {}
+    for request in requests:
+        seen = request.observation
+        if seen.outcome == "ok" and not seen.warmup:
+            clean.setdefault(seen.prompt, seen.text)
+    return clean
+
+
+def _joined(run: RunData, phase: str) -> Joined:
+    if phase not in run.phases:
+        return Joined((), (f"{phase}: there is no data; did its measure step finish?",))
+    faults = next((block.faults for block in run.blocks if block.phase == phase), ())
+    return join(run.phases[phase], faults, run.spec.spec.workload.seed)
+
+
+def _baseline(spec: ChaosSpec, baseline: PhaseData | None) -> list[Window]:
+    steady = spec.spec.steady_state
+    starts = [event for event in baseline.timeline if event.event == "started"] if baseline else []
+    if not starts or "warmup" not in starts[0].detail:
+        return []
+    begin = starts[0].at + float(starts[0].detail["warmup"])
+    return list(_cut("baseline", BASELINE, begin, steady.hold, steady.windows))
+
+
+def _cut(place: Place, phase: str, begin: float, hold: float, count: int) -> Iterator[Window]:
+    for index in range(count):
+        yield Window(place, phase, None, index, None, begin + index * hold, begin + (index + 1) * hold, ())
+
+
+def _sweep(run: RunData, block: Block) -> Iterator[Window]:
+    injection = run.injections.get(block.phase)
+    injected = {(w.fault, w.window): w for w in injection.windows} if injection else {}
+    for planned in block.windows:
+        found = injected.get((planned.fault, planned.index))
+        if found is not None:
+            place: Place = "dose" if planned.dose > 0 else "control"
+            yield Window(place, block.phase, planned.fault, planned.index, planned.dose, found.on, found.off, ())
+
+
+def _recovery(run: RunData, block: Block) -> Iterator[Window]:
+    off = _last_off(run, block)
+    if math.isfinite(off):
+        hold = run.spec.fault(block.windows[-1].fault).dose.hold
+        # A hair of tolerance, so that 12.2 s less 0.2 s are six windows of 2 s and not five.
+        count = int((block.recovery - SETTLE) / hold + 1e-9)
+        yield from _cut("recovery", block.phase, off + SETTLE, hold, count)
+
+
+def _last_off(run: RunData, block: Block) -> float:
+    injection: Injection | None = run.injections.get(block.phase)
+    return max((window.off for window in injection.windows), default=math.nan) if injection else math.nan
+
+
+def _fill(
+    windows: Sequence[Window], requests: Sequence[Request], clean: Mapping[str, str]
+) -> tuple[tuple[Window, ...], int]:
+    """The windows with their requests, and how many requests lie in none."""
+    samples: list[list[Sample]] = [[] for _ in windows]
+    straddlers = 0
+    for request in requests:
+        if request.observation.warmup:
+            continue
+        homes = [index for index, window in enumerate(windows) if _belongs(request, window)]
+        straddlers += not homes
+        for index in homes:
+            samples[index].append(Sample(request.observation, clean.get(request.observation.prompt)))
+    return tuple(
+        replace(window, samples=tuple(mine)) for window, mine in zip(windows, samples, strict=True)
+    ), straddlers
+
+
+def _belongs(request: Request, window: Window) -> bool:
+    if window.fault is not None and request.by_ledger:
+        return request.windows.get(window.fault) == window.index
+    return window.start <= request.seen < window.end and not request.windows

@@ -1,0 +1,80 @@
+"""`python -m chaosgate.gateway`: serves one run's gateway until SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from chaosgate.artifacts.files import write_whole
+from chaosgate.errors import ChaosgateError, UsageError
+from chaosgate.gateway.config import load_config
+from chaosgate.gateway.server import Gateway, listen
+from chaosgate.gateway.state import RunState
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the gateway; 0 after SIGTERM or SIGINT, 2 for a bad configuration or an address that cannot be had."""
+    options = _parser().parse_args(arguments)
+    try:
+        config = load_config(options.config)
+        token = read_token_file(options.token_file)
+        data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file))
+    except ChaosgateError as error:
+        print(f"chaosgate gateway: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def read_token_file(path: Path) -> str:
+    """The token in `path`, without the space around it; a UsageError when there is none that a header can carry."""
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "it is not ASCII"
+        raise UsageError(f"{path}: the admin token cannot be read: {cause}") from error
+    if not token or any(sign.isspace() or not sign.isprintable() for sign in token):
+        raise UsageError(f"{path}: holds no admin token; one line of printable signs without spaces is needed")
+    return token
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
+
+
+async def _serve(gateway: Gateway, ready_file: Path) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with gateway:
+        ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
+        write_whole(ready_file, json.dumps(ready).encode() + b"\n")
+        await stop.wait()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="chaosgate gateway", description="Serve a run's gateway in front of its server.", allow_abbrev=False
+    )
+    parser.add_argument("--config", type=Path, required=True, help="the run's gateway configuration, a JSON file")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="data port, 0 for any free one (default: %(default)s)")
+    parser.add_argument("--admin-port", type=int, default=0, help="admin port (default: %(default)s)")
+    parser.add_argument("--ready-file", type=Path, required=True, help="written as {url, admin, pid} once both serve")
+    parser.add_argument("--token-file", type=Path, required=True, help="file with the admin token")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""The chain of faults a request walks: a link that does nothing, then one link a fault that is on.
+
+What a fault does is decided by its own pure `effects`; the links carry it out. Delays add up and count from the
+request's arrival; a reply ends the walk; a cut waits for the response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from chaosgate.draws import Draw
+from chaosgate.gateway.clock import Clock
+from chaosgate.gateway.ledger import Touch
+from chaosgate.gateway.sleepers import Sleepers
+from chaosgate.gateway.windows import Windows
+from chaosgate.model.fault import Cut, Delay, Effect, Fault, Reply, WireFault
+
+
+@dataclass(frozen=True)
+class PlannedCut:
+    """A cut that the response has to carry out, and whose it is."""
+
+    cut: Cut
+    touch: Touch
+
+
+@dataclass(eq=False)
+class Passage:
+    """What the chain has decided for one request so far."""
+
+    arrival: float
+    due: float
+    """When the request may go on; the arrival plus all delays."""
+    slept: float = 0.0
+    """Seconds it was held."""
+    reply: Reply | None = None
+    answered_by: str | None = None
+    cuts: list[PlannedCut] = field(default_factory=list)
+
+
+class Link(Protocol):
+    """One link of the chain."""
+
+    async def pass_through(self, passage: Passage) -> None:
+        """Do to the request what this link is there for."""
+
+
+class Head:
+    """The first link: it does nothing, so that a run without a fault takes the same way as one with faults."""
+
+    async def pass_through(self, passage: Passage) -> None:
+        """Nothing happens here."""
+
+
+class FaultLink:
+    """One fault for one request: carries out its effects and says in the ledger what became of them."""
+
+    def __init__(self, fault: WireFault, draw: Draw, touch: Touch, chain: Chain) -> None:
+        self._fault = fault
+        self._draw = draw
+        self._touch = touch
+        self._chain = chain
+
+    async def pass_through(self, passage: Passage) -> None:
+        """Apply the fault's effects in their order; none once the request is answered or the run halted."""
+        for effect in self._effects(passage):
+            match effect:
+                case Delay():
+                    await self._delay(effect, passage)
+                case Reply():
+                    passage.reply, passage.answered_by = effect, self._fault.name
+                    self._touch.apply(f"reply {effect.status}")
+                case Cut():
+                    passage.cuts.append(PlannedCut(effect, self._touch))
+
+    def _effects(self, passage: Passage) -> Sequence[Effect]:
+        window = self._touch.window
+        if passage.answered_by is not None:
+            self._touch.bypass(f"answered by {passage.answered_by}")
+            return ()
+        if self._chain.halted or window is None:
+            self._touch.bypass("halted")
+            return ()
+        effects = self._fault.effects(window.dose, self._draw)
+        if not effects:
+            self._touch.bypass("dose 0" if window.dose == 0 else "spared by the draw")
+        return effects
+
+    async def _delay(self, delay: Delay, passage: Passage) -> None:
+        passage.due += delay.seconds
+        self._touch.apply(f"delay {delay.seconds:.3f} s")
+        before = self._chain.clock.now()
+        in_full = await self._chain.sleepers.until(passage.due)
+        held = self._chain.clock.now() - before
+        passage.slept += held
+        if not in_full:
+            self._touch.effect = f"{self._touch.effect}, halted after {held:.3f} s"
+
+
+HEAD = Head()
+
+
+class Chain:
+    """Builds and walks the chain of each request from the windows that are on when it arrives."""
+
+    def __init__(self, seed: int, windows: Windows, sleepers: Sleepers, clock: Clock) -> None:
+        self.clock = clock
+        self.sleepers = sleepers
+        self._seed = seed
+        self._windows = windows
+
+    @property
+    def halted(self) -> bool:
+        """Whether the run was halted; no effect begins after that."""
+        return self._windows.halted is not None
+
+    def links(self, faults: Sequence[Fault], request: str, path: str) -> tuple[list[Link], list[Touch]]:
+        """The links a request walks, and for the ledger one Touch for each of `faults`, on or not."""
+        links: list[Link] = [HEAD]
+        touches = []
+        for fault in faults:
+            draw = fault.draw(self._seed, request)
+            touch = self._touch(fault, draw, path)
+            touches.append(touch)
+            if isinstance(fault, WireFault) and touch.planned and touch.window is not None:
+                links.append(FaultLink(fault, draw, touch, self))
+        return links, touches
+
+    async def walk(self, links: Sequence[Link], arrival: float) -> Passage:
+        """Walk `links` to the end or to the first reply; what stands behind a reply is told who answered."""
+        passage = Passage(arrival=arrival, due=arrival)
+        for link in links:
+            await link.pass_through(passage)
+        return passage
+
+    def _touch(self, fault: Fault, draw: Draw, path: str) -> Touch:
+        planned = fault.planned(draw, path)
+        window = self._windows.get(fault.name)
+        return Touch(
+            fault=fault.name,
+            kind=fault.kind,
+            draw=draw.at("select"),
+            planned=planned,
+            window=window,
+            bypassed=self._first_reason(fault, window is not None) if planned else None,
+        )
+
+    def _first_reason(self, fault: Fault, on: bool) -> str:
+        if not on:
+            return "halted" if self.halted else "no window"
+        return "not reached" if isinstance(fault, WireFault) else f"carried by the {fault.surface}"

@@ -1,0 +1,78 @@
+"""Run one sweep at the gateway: hold each dose for its window, prove what it touched, and end it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from chaosgate.errors import GatewayError
+from chaosgate.model.observation import TimelineEvent
+from chaosgate.model.plan import Block, Window
+from chaosgate.model.result import InjectedWindow
+from chaosgate.model.spec import ChaosSpec
+
+RENEWAL = 5.0
+"""Seconds a fault outlives its window when nobody ends it."""
+POLL = 0.1
+
+
+class Carrier(Protocol):
+    """What a sweep needs of the gateway's admin interface."""
+
+    async def on(self, fault: str, dose: float, window: int, ttl: float) -> float: ...
+    async def off(self, fault: str) -> tuple[float, int]: ...
+    async def post(self, event: str, **fields: object) -> float: ...
+    async def timeline(self, phase: str) -> list[TimelineEvent]: ...
+    async def halted(self) -> str | None: ...
+
+
+async def wait_for(carrier: Carrier, phase: str, event: str, seconds: float) -> None:
+    """Return once `event` of `phase` stands in the timeline; a GatewayError after `seconds`."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while asyncio.get_running_loop().time() < deadline:
+        if any(seen.event == event for seen in await carrier.timeline(phase)):
+            return
+        await asyncio.sleep(POLL)
+    raise GatewayError(f"{phase}: no {event!r} in the timeline within {seconds:.0f} s; did the other step start?")
+
+
+async def run_sweep(
+    carrier: Carrier, spec: ChaosSpec, block: Block, report: Callable[[Window], None]
+) -> tuple[list[InjectedWindow], str | None]:
+    """Inject every window of `block`, then watch the recovery.
+
+    Returns the windows as injected and, when the gateway halted the run, why; no window follows a halt.
+    """
+    done: list[InjectedWindow] = []
+    halted: str | None = None
+    for window in block.windows:
+        report(window)
+        injected, halted = await _run_window(carrier, spec, block.phase, window)
+        done += injected
+        if halted is not None:
+            break
+    await asyncio.sleep(block.recovery)
+    return done, halted
+
+
+async def _run_window(
+    carrier: Carrier, spec: ChaosSpec, phase: str, window: Window
+) -> tuple[list[InjectedWindow], str | None]:
+    dose = spec.fault(window.fault).dose
+    try:
+        on = await carrier.on(window.fault, window.dose, window.index, dose.hold + RENEWAL)
+        await asyncio.sleep(dose.hold)
+        off, applied = await carrier.off(window.fault)
+        await carrier.post("proof", phase=phase, fault=window.fault, window=window.index, detail={"applied": applied})
+        await asyncio.sleep(dose.washout)
+    except GatewayError:
+        # A halted gateway refuses the next window; every other refusal is a failure of this step.
+        halted = await carrier.halted()
+        if halted is None:
+            raise
+        return [], halted
+    injected = InjectedWindow(
+        fault=window.fault, window=window.index, dose=window.dose, on=on, off=off, applied=applied
+    )
+    return [injected], await carrier.halted()

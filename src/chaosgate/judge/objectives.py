@@ -1,0 +1,170 @@
+"""The rules for objectives: an interval against its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chaosgate.estimate.intervals import Position, position
+from chaosgate.judge.reasons import finite, interval_text, plain, range_text
+from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName
+from chaosgate.model.spec import ChaosSpec, Objective
+from chaosgate.slis.estimate import MIN_WINDOWS
+from chaosgate.units import Bound
+
+
+def steady_state_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Iterator[Reason]:
+    """One reason an objective of the steady state, which holds unless its interval is wholly outside or missing."""
+    wanted = spec.spec.steady_state.objectives
+    if [estimate.sli for estimate in estimates] != [steady.sli for steady in wanted]:
+        yield plain("error", "the estimates of the steady state do not belong to the spec's; estimate the run again")
+        return
+    for steady, estimate in zip(wanted, estimates, strict=True):
+        place = _position(steady.bound, estimate)
+        holds = place in ("inside", "straddles")
+        words = "holds" if holds else "does not hold" if place == "outside" else "is not known to hold"
+        yield Reason(
+            verdict="pass" if holds else "inconclusive",
+            severity="gate",
+            text=(
+                f"steady state {words}: baseline {steady.sli} is {interval_text(estimate)}, "
+                f"{steady.bound} is needed{_because(estimate)}{'' if holds else ': unhealthy baseline'}"
+            ),
+            **_numbers(estimate, steady.bound),
+        )
+
+
+def objective_reasons(spec: ChaosSpec, estimates: Estimates, fits: Fits | None) -> Iterator[Reason]:
+    """The reasons of every objective of the spec, in its order; an objective without an estimate is an error."""
+    for objective in spec.spec.objectives:
+        found = list(_sli_reasons(spec, objective, estimates) if objective.sli else _fit_reasons(spec, objective, fits))
+        if not found:
+            text = f"{objective.name}: nothing was estimated for it; estimate the run again"
+            found = [Reason(verdict="error", text=text, objective=objective.name, severity=objective.severity)]
+        yield from found
+
+
+def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) -> Iterator[Reason]:
+    bound = objective.bound
+    assert bound is not None
+    for judged in (each for each in estimates.objectives if each.objective == objective.name):
+        for estimate in judged.estimates:
+            if estimate.sli != objective.sli:
+                text = f"{objective.name}: the estimate is of {estimate.sli}, not of {objective.sli}"
+                yield Reason(verdict="error", text=text, objective=objective.name, severity=objective.severity)
+                continue
+            place = _position(bound, estimate)
+            yield Reason(
+                verdict=_verdict(spec, objective, place),
+                severity=objective.severity,
+                objective=objective.name,
+                text=_sli_text(objective, estimate, place, judged.after),
+                **_numbers(estimate, bound),
+            )
+
+
+def _position(bound: Bound, estimate: Estimate) -> Position:
+    """`position`, but fewer windows than say anything of their variance never keep a bound."""
+    place = position(bound, estimate.value, estimate.lower, estimate.upper)
+    enough = estimate.windows >= MIN_WINDOWS and estimate.n > 0
+    return place if enough else "missing"
+
+
+def _verdict(spec: ChaosSpec, objective: Objective, place: Position) -> VerdictName:
+    verdicts: dict[Position, VerdictName] = {
+        "inside": "pass",
+        "outside": "fail",
+        "straddles": spec.spec.gate.on_uncertain,
+        "missing": "inconclusive",
+    }
+    verdict = verdicts[place]
+    return "warn" if objective.severity == "warn" and verdict != "pass" else verdict
+
+
+_WORDS: dict[Position, str] = {
+    "inside": "within {bound}",
+    "outside": "outside {bound}",
+    "straddles": "which straddles {bound}; more requests or windows would narrow it",
+    "missing": "which cannot be held against {bound}",
+}
+
+
+def _sli_text(objective: Objective, estimate: Estimate, place: Position, after: float | None) -> str:
+    at = estimate.at
+    if after is not None:
+        at = f"recovery from {after:.3g} s after the last fault on"
+    if estimate.fault is not None:
+        at = f"{at} of {estimate.fault}"
+    words = _WORDS[place].format(bound=objective.bound)
+    return f"{objective.name}: {estimate.sli} at {at} is {interval_text(estimate)}, {words}{_because(estimate)}"
+
+
+def _because(estimate: Estimate) -> str:
+    if estimate.windows < MIN_WINDOWS and estimate.reason is None:
+        return f" ({MIN_WINDOWS} windows are needed)"
+    return "" if estimate.reason is None else f" ({estimate.reason})"
+
+
+def _numbers(estimate: Estimate, bound: Bound) -> dict[str, Any]:
+    return {
+        "at": estimate.at,
+        "value": finite(estimate.value),
+        "lower": finite(estimate.lower),
+        "upper": finite(estimate.upper),
+        "n": estimate.n,
+        "bound": str(bound),
+        "dimension": estimate.dimension,
+    }
+
+
+def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> Iterator[Reason]:
+    for fit in (each for each in (fits.fits if fits else ()) if each.name == objective.fit):
+        end = "lower" if objective.lower is not None else "upper"
+        bound = objective.lower or objective.upper
+        assert bound is not None
+        place = _fit_position(bound, end, fit)
+        threshold = fit.threshold
+        yield Reason(
+            verdict=_verdict(spec, objective, place),
+            severity=objective.severity,
+            objective=objective.name,
+            text=_fit_text(objective, bound, end, fit, place),
+            at=f"fit {fit.name}",
+            value=finite(threshold.value),
+            lower=finite(threshold.lower),
+            upper=finite(threshold.upper),
+            n=threshold.n,
+            bound=f"{end} {bound}",
+            dimension=fit.dimension,
+        )
+
+
+def _fit_position(bound: Bound, end: str, fit: FitResult) -> Position:
+    """`inside` when the named end keeps the bound, `outside` when no point of the interval does."""
+    threshold = fit.threshold
+    lower, upper = finite(threshold.lower), finite(threshold.upper)
+    named = lower if end == "lower" else upper
+    best = lower if bound.upper else upper
+    if (
+        threshold.outcome == "refused"
+        or threshold.n == 0
+        or (lower is not None and upper is not None and lower > upper)
+    ):
+        return "missing"
+    if named is not None and bound.holds(named):
+        return "inside"
+    if best is not None and not bound.holds(best):
+        return "outside"
+    return "missing" if named is None else "straddles"
+
+
+def _fit_text(objective: Objective, bound: Bound, end: str, fit: FitResult, place: Position) -> str:
+    threshold = fit.threshold
+    because = "" if threshold.reason is None else f" ({threshold.reason})"
+    if threshold.outcome == "refused":
+        return f"{objective.name}: fit {fit.name} found no threshold{because}"
+    ends = range_text(threshold.lower, threshold.upper, fit.dimension)
+    found = "the threshold lies between" if threshold.outcome == "bracketed" else "the threshold's interval is"
+    words = _WORDS[place].format(bound=bound)
+    count = f"{threshold.n} requests, fit {fit.name}"
+    return f"{objective.name}: {found} {ends} ({count}); its {end} end is judged, {words}{because}"

@@ -1,0 +1,114 @@
+"""One streaming chat completion at a time, of many at once: whatever the server does becomes an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+
+from chaosgate.loadgen.trace import Call, PhaseClock, Trace
+from chaosgate.model.observation import Outcome
+from chaosgate.sse import EventSplitter, event_data
+
+CHAT_PATH = "/v1/chat/completions"
+REQUEST_HEADER = "X-Chaosgate-Request"
+SCHEDULED_HEADER = "X-Chaosgate-Scheduled"
+
+KEEP_ALIVE = 4.0
+"""Seconds an idle connection is kept: less than the 5 s after which uvicorn, vLLM's HTTP server, closes it.
+
+A request sent on a connection that the server is just closing would count as a failure of the server.
+"""
+
+
+def open_session() -> aiohttp.ClientSession:
+    """The session of a phase: any number of connections, kept alive, no cookies, no time-out of its own."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+    )
+
+
+class ChatClient:
+    """Asks `model` behind `url` (the gateway's address, without /v1). `timeout` is in seconds for a whole request."""
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        url: str,
+        *,
+        model: str,
+        max_tokens: int,
+        seed: int,
+        timeout: float,
+        clock: PhaseClock,
+    ) -> None:
+        self._session = session
+        self._url = url.rstrip("/") + CHAT_PATH
+        self._timeout = timeout
+        self._clock = clock
+        self._body = {"model": model, "stream": True, "temperature": 0, "max_tokens": max_tokens, "seed": seed}
+
+    def trace(self, call: Call) -> Trace:
+        """The empty trace of `call`, on this client's clock."""
+        return Trace(call, self._clock)
+
+    async def ask(self, trace: Trace) -> None:
+        """Send the request of `trace` and settle it. Nothing that a server or network does raises.
+
+        A whole answer stays one (`ok`) whatever the connection does afterwards. Cancelled, the trace is left as given
+        up.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._exchange(trace)
+            failure: Outcome = "cut"
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = outcome_of(error)
+        trace.settle("ok" if trace.finished and failure in ("cut", "timeout") else failure)
+
+    async def _exchange(self, trace: Trace) -> None:
+        trace.stamp_sent()
+        async with self._session.post(
+            self._url, json=self._body_of(trace.call), headers=_headers(trace.call), allow_redirects=False
+        ) as response:
+            trace.status = response.status
+            if response.status != 200:
+                raise ValueError(f"HTTP status {response.status}")
+            await self._read(response, trace)
+
+    async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
+        """Read to the end of the body, past `[DONE]` too: only a connection read to its end can be used again."""
+        splitter = EventSplitter()
+        async for chunk in response.content.iter_any():
+            self._take(splitter.feed(chunk), trace)
+        self._take(splitter.close(), trace)
+
+    def _take(self, events: list[bytes], trace: Trace) -> None:
+        at = self._clock.now()
+        for event in events:
+            data = event_data(event)
+            if data is not None:
+                trace.take(data, at)
+
+    def _body_of(self, call: Call) -> dict[str, Any]:
+        return {**self._body, "messages": [{"role": "user", "content": call.prompt.text}]}
+
+
+def _headers(call: Call) -> dict[str, str]:
+    return {REQUEST_HEADER: call.request, SCHEDULED_HEADER: f"{call.scheduled:.6f}"}
+
+
+def outcome_of(error: Exception) -> Outcome:
+    """What a request is called that ended with `error`."""
+    match error:
+        case TimeoutError():
+            return "timeout"
+        case aiohttp.ClientConnectorError():
+            return "refused"
+        case aiohttp.ClientResponseError() | ValueError():
+            return "error"
+        case _:
+            return "cut"

@@ -1,0 +1,159 @@
+"""What is seen of one request while it is in flight, and how it becomes an observation whatever happens."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chaosgate.loadgen.prompts import Prompt
+from chaosgate.model.observation import Observation, Outcome
+from chaosgate.sse import DONE
+
+_BROKEN_OFF = ("abort", "error")
+"""Finish reasons with which vLLM ends an answer that is not whole."""
+
+
+class PhaseClock:
+    """Seconds since the phase began, which is when this object was made. Monotonic, one for a whole phase."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start = clock()
+
+    def now(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._start
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it is planned. `prompt_name` is `<set>/<index>`; `scheduled` counts from the phase's start."""
+
+    request: str
+    phase: str
+    prompt_name: str
+    prompt: Prompt
+    scheduled: float
+    warmup: bool
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What one event of a chat stream adds: text, maybe none, and whether it says that the answer is whole."""
+
+    content: str
+    finished: bool
+
+
+def read_delta(data: str) -> Delta:
+    """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
+
+    An event without choices (usage figures) adds nothing. Only the first choice counts: one is asked for.
+    """
+    if data == DONE:
+        return Delta("", finished=True)
+    choice = _first_choice(_read_event(data))
+    delta = choice.get("delta") or {}
+    content = (delta.get("content") if isinstance(delta, dict) else delta) or ""
+    if not isinstance(content, str):
+        raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
+    finish = choice.get("finish_reason")
+    if finish in _BROKEN_OFF:
+        raise ValueError(f"the answer ended with finish_reason {finish!r}")
+    return Delta(content, finished=finish is not None)
+
+
+def _read_event(data: str) -> dict[str, Any]:
+    try:
+        event = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"read {data[:200]!r}, which is no JSON ({error})") from None
+    if not isinstance(event, dict):
+        raise ValueError(f"read {data[:200]!r}; an event is a JSON object")
+    if event.get("error") is not None:
+        raise ValueError(f"the server reported an error in the stream: {str(event['error'])[:200]}")
+    return event
+
+
+def _first_choice(event: dict[str, Any]) -> dict[str, Any]:
+    choices = event.get("choices")
+    if choices == []:
+        return {}
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+        raise ValueError(f"read {str(event)[:200]!r}; an event needs a list of objects in choices")
+    return choices[0]
+
+
+class Trace:
+    """One request in flight. `observation` may be asked at any time: until `settle` the request counts as given up."""
+
+    def __init__(self, call: Call, clock: PhaseClock) -> None:
+        self.call = call
+        self.status: int | None = None
+        self.finished = False
+        """Whether the stream said that the answer is whole."""
+        self._clock = clock
+        self._sent: float | None = None
+        self._end: float | None = None
+        self._tokens: list[float] = []
+        self._pieces: list[str] = []
+        self._outcome: Outcome = "timeout"
+
+    def stamp_sent(self) -> None:
+        """To be called just before the request is handed to the network.
+
+        The time to connect is part of the answer's latency: stamped after it, a server that is slow to accept would
+        look like a client that lags.
+        """
+        self._sent = self._clock.now()
+
+    def take(self, data: str, at: float) -> None:
+        """Add the data of one event that came at `at`; a ValueError when it is malformed or reports an error."""
+        delta = read_delta(data)
+        if delta.content:
+            self._tokens.append(at)
+            self._pieces.append(delta.content)
+        self.finished = self.finished or delta.finished
+        if data == DONE and self._end is None:
+            self._end = at
+
+    def settle(self, outcome: Outcome) -> None:
+        """The request is over. It ended with its `[DONE]`, or else now."""
+        self._outcome = outcome
+        if self._end is None or outcome != "ok":
+            self._end = self._clock.now()
+
+    def observation(self) -> Observation:
+        """The request as its client saw it; one that was never settled ran out of time now."""
+        end = self._clock.now() if self._end is None else self._end
+        text = "".join(self._pieces)
+        return Observation(
+            request=self.call.request,
+            phase=self.call.phase,
+            prompt=self.call.prompt_name,
+            scheduled=self.call.scheduled,
+            sent=end if self._sent is None else self._sent,
+            first=self._tokens[0] if self._tokens else None,
+            tokens=tuple(self._tokens),
+            end=end,
+            status=self.status,
+            outcome=self._outcome,
+            answer=_judge(text, self.call.prompt.answer),
+            text=text_digest(text),
+            warmup=self.call.warmup,
+        )
+
+
+def text_digest(text: str) -> str:
+    """`sha256:<hex>` of an answer in UTF-8. A lone surrogate, which JSON can carry, is encoded like any code point."""
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _judge(text: str, known: str | None) -> Literal["right", "wrong"] | None:
+    if known is None:
+        return None
+    return "right" if text.strip() == known.strip() else "wrong"

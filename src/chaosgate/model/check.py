@@ -1,0 +1,193 @@
+"""What the form of a spec cannot say: names that must exist, bounds that fit what they bound, sensible doses.
+
+Each check looks at the items that are valid in themselves, so that a broken item is reported once and hides no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from chaosgate.errors import Problem, RegistryError, dotted
+from chaosgate.model.fault import Fault
+from chaosgate.model.fit import Fit
+from chaosgate.model.sli import SLIS, resolve_sli
+from chaosgate.model.source import DataPath
+from chaosgate.model.spec import DoseRange, Objective, SteadyObjective, StopCondition
+from chaosgate.model.validation import value_at
+from chaosgate.registry import unknown
+from chaosgate.units import HINTS, Bound, Dimension, format_value
+
+FAULT_LIST: DataPath = ("spec", "faults")
+FIT_LIST: DataPath = ("spec", "fits")
+BREAKER_LIST: DataPath = ("spec", "breakers")
+OBJECTIVE_LIST: DataPath = ("spec", "objectives")
+STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
+STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A spec that may be broken in places: its data, and those items of its lists that are valid, by their path.
+
+    `whole` says that nothing is broken, so that a list without names is meant to be empty.
+    """
+
+    data: Any
+    valid: Mapping[DataPath, BaseModel]
+    whole: bool
+
+    def names(self, path: DataPath) -> dict[str, DataPath]:
+        """The names in the list at `path`, broken items included, each with the item that has it first."""
+        found: dict[str, DataPath] = {}
+        for index, item in enumerate(_listed(self.data, path)):
+            name = value_at(item, ("name",))
+            if isinstance(name, str):
+                found.setdefault(name, (*path, index))
+        return found
+
+    def named(self, path: DataPath, name: str) -> BaseModel | None:
+        """The item called `name` in the list at `path`, None when it is broken or does not exist."""
+        return self.valid.get(self.names(path).get(name, ()))
+
+
+def check(draft: Draft) -> list[Problem]:
+    """Every semantic problem of `draft`; none for a spec that can be planned and judged."""
+    problems = [*_doubles(draft, FAULT_LIST), *_doubles(draft, FIT_LIST), *_doubles(draft, OBJECTIVE_LIST)]
+    for path, item in draft.valid.items():
+        match item:
+            case Fault():
+                problems += _fault(draft, path, item)
+            case Fit():
+                problems += _fit(draft, path, item)
+            case Objective():
+                problems += _objective(draft, path, item)
+            case SteadyObjective() | StopCondition():
+                problems += _sli_bound(path, item.sli, item.bound)
+    return problems
+
+
+def _doubles(draft: Draft, path: DataPath) -> Iterator[Problem]:
+    first = draft.names(path)
+    for index, item in enumerate(_listed(draft.data, path)):
+        name = value_at(item, ("name",))
+        if isinstance(name, str) and first[name] != (*path, index):
+            yield Problem((*path, index, "name"), f"{name!r} is also the name of {dotted(first[name])}; rename one")
+
+
+def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
+    yield from _doses(draft, (*path, "dose", "values"), fault)
+    if fault.select.path is not None and not fault.select.path.startswith("/"):
+        message = f"read {fault.select.path!r}; a path starts with `/`, such as /v1/chat/completions"
+        yield Problem((*path, "select", "path"), message)
+
+
+def _doses(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
+    highest, before = 0.0, "0"
+    for index, dose in enumerate(fault.dose.values):
+        written = str(value_at(draft.data, (*path, index)))
+        if dose <= 0:
+            yield Problem((*path, index), f"read {written}; a dose is more than 0: controls at dose 0 are added anyway")
+        elif dose > fault.max_dose:
+            limit = format_value(fault.max_dose, fault.axis().dimension)
+            yield Problem((*path, index), f"read {written}; at most {limit} is allowed for {fault.kind}")
+        elif dose <= highest:
+            yield Problem((*path, index), f"read {written} after {before}; write the doses in rising order, each once")
+        if dose > highest:
+            highest, before = dose, written
+
+
+def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
+    yield from _known(draft, FAULT_LIST, "fault", fit.fault, (*path, "fault"))
+    response = (*path, "response")
+    yield from _response_sli(response, fit.response.sli, fit.response.bound)
+    if not 0 < fit.response.share < 1:
+        read = value_at(draft.data, (*response, "share"))
+        yield Problem((*response, "share"), f"read {read}; more than 0 % and less than 100 % is needed")
+
+
+def _response_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
+    if name in SLIS:
+        yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
+        return
+    kind = name.rsplit("-p", 1)[0]
+    if kind in SLIS:
+        yield Problem((*path, "sli"), f"read {name!r}; a fit judges request by request: write {kind!r}")
+    else:
+        yield Problem((*path, "sli"), unknown("SLI", name, SLIS.names()))
+
+
+def _objective(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
+    if objective.fit is not None:
+        yield from _fit_objective(draft, path, objective, objective.fit)
+    elif objective.sli is not None and objective.bound is not None:
+        yield from _sli_bound(path, objective.sli, objective.bound)
+        yield from _fault_of(draft, path, objective)
+
+
+def _fit_objective(draft: Draft, path: DataPath, objective: Objective, name: str) -> Iterator[Problem]:
+    yield from _known(draft, FIT_LIST, "fit", name, (*path, "fit"))
+    fit = draft.named(FIT_LIST, name)
+    fault = draft.named(FAULT_LIST, fit.fault) if isinstance(fit, Fit) else None
+    if isinstance(fault, Fault):
+        for key, bound in (("lower", objective.lower), ("upper", objective.upper)):
+            if bound is not None:
+                yield from _dimension((*path, key), bound, fault.axis().dimension, _axis_words(fault))
+
+
+def _fault_of(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
+    names = list(draft.names(FAULT_LIST))
+    if objective.fault is not None:
+        yield from _known(draft, FAULT_LIST, "fault", objective.fault, (*path, "fault"))
+    if not isinstance(objective.at, DoseRange):
+        return
+    if objective.fault is None and len(names) > 1:
+        yield Problem((*path, "fault"), f"is missing; the spec has several faults: write one of {', '.join(names)}")
+        return
+    fault = draft.named(FAULT_LIST, objective.fault or "".join(names))
+    if isinstance(fault, Fault):
+        yield from _dose_range((*path, "at", "dose"), objective.at, fault)
+
+
+def _dose_range(path: DataPath, at: DoseRange, fault: Fault) -> Iterator[Problem]:
+    if not isinstance(at.dose, Bound):
+        return
+    dimension = fault.axis().dimension
+    mismatch = list(_dimension(path, at.dose, dimension, _axis_words(fault)))
+    yield from mismatch
+    if not mismatch and not any(map(at.dose.holds, fault.dose.values)):
+        doses = ", ".join(format_value(dose, dimension) for dose in fault.dose.values)
+        yield Problem(path, f"read '{at.dose}', which selects none of the doses {doses}")
+
+
+def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
+    try:
+        sli = resolve_sli(name)
+    except RegistryError as error:
+        yield Problem((*path, "sli"), str(error))
+        return
+    yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+
+
+def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:
+    same = {bound.dimension, wanted} <= {"count", "number"}
+    if bound.dimension != wanted and not same:
+        yield Problem(path, f"read '{bound}'; {what} needs {HINTS[wanted]}")
+
+
+def _axis_words(fault: Fault) -> str:
+    return f"{fault.axis().parameter!r} of fault {fault.name!r}"
+
+
+def _known(draft: Draft, path: DataPath, noun: str, name: str, where: DataPath) -> Iterator[Problem]:
+    known = draft.names(path)
+    if name not in known and (known or draft.whole):
+        yield Problem(where, unknown(noun, name, known))
+
+
+def _listed(data: Any, path: DataPath) -> list[Any]:
+    items = value_at(data, path)
+    return list(items) if isinstance(items, (list, tuple)) else []

@@ -1,0 +1,160 @@
+"""From a YAML file to a `ChaosSpec`, or to one error that lists everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel
+
+from chaosgate.errors import Problem, SpecError
+from chaosgate.model.breaker import BREAKERS, Breaker
+from chaosgate.model.check import (
+    BREAKER_LIST,
+    FAULT_LIST,
+    FIT_LIST,
+    OBJECTIVE_LIST,
+    STEADY_LIST,
+    STOP_LIST,
+    Draft,
+    check,
+)
+from chaosgate.model.fault import FAULTS, Fault
+from chaosgate.model.fit import FITS, Fit
+from chaosgate.model.parameters import fill
+from chaosgate.model.source import DataPath, Source, parse_source, read_source, yaml_type
+from chaosgate.model.spec import ChaosSpec, Objective, SteadyObjective, StopCondition
+from chaosgate.model.validation import validate, value_at
+from chaosgate.registry import Registry, load_kinds, unknown
+
+_NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class _Items:
+    """What stands in a list of a spec: `base` itself, or one of the kinds in its registry."""
+
+    base: type[BaseModel]
+    kinds: Registry[Any] | None = None
+
+
+_LISTS: dict[DataPath, _Items] = {
+    FAULT_LIST: _Items(Fault, FAULTS),
+    FIT_LIST: _Items(Fit, FITS),
+    BREAKER_LIST: _Items(Breaker, BREAKERS),
+    OBJECTIVE_LIST: _Items(Objective),
+    STEADY_LIST: _Items(SteadyObjective),
+    STOP_LIST: _Items(StopCondition),
+}
+"""Lists whose items are validated one by one, so that a broken item does not keep the others from being checked."""
+
+
+def load_spec(path: Path, settings: Mapping[str, str] = _NO_SETTINGS) -> ChaosSpec:
+    """The spec in the YAML file at `path`, with `settings` in place of its parameters' defaults.
+
+    A SpecError lists every problem at once, each with its place in the file.
+    """
+    return _load(read_source(path), settings)
+
+
+def parse_spec(text: str, file: str) -> ChaosSpec:
+    """The spec in the YAML `text`; `file` names it in a SpecError."""
+    return _load(parse_source(text, file), _NO_SETTINGS)
+
+
+def _load(source: Source, settings: Mapping[str, str]) -> ChaosSpec:
+    filled = fill(source.data, settings)
+    spec, built = _build(filled.data)
+    refused = {one.path for one in source.problems if not one.at_key}
+    found = [one for one in filled.problems if not _below(one.path, refused)]
+    found += [one for one in built if not _follows(one.path, refused | filled.spoilt)]
+    problems = [*source.problems, *_placed(found, source)]
+    if spec is None or problems:
+        raise SpecError(source.file, sorted(problems, key=lambda one: (one.line, one.column)))
+    return spec
+
+
+def spec_from_data(data: Any, file: str) -> ChaosSpec:
+    """The spec in data that is resolved already, such as the content of spec.json; `file` names it in a SpecError."""
+    spec, problems = _build(data)
+    if spec is None or problems:
+        raise SpecError(file, problems)
+    return spec
+
+
+def _build(data: Any) -> tuple[ChaosSpec | None, list[Problem]]:
+    if not isinstance(data, dict):
+        return None, [Problem((), f"read {yaml_type(data)}; a spec is a mapping that starts with `apiVersion:`")]
+    load_kinds()
+    problems: list[Problem] = []
+    read: dict[DataPath, BaseModel] = {}
+    valid: dict[DataPath, BaseModel] = {}
+    for path, items, item in _listed(data):
+        found, refused = _item(items, item, path)
+        problems += refused
+        # A broken item is reported by now; something must stand in its place while the rest is validated.
+        read[path] = found or items.base.model_construct()
+        if found:
+            valid[path] = found
+    spec, rest = validate(ChaosSpec, _with(data, read, ()))
+    broken = read.keys() - valid.keys()
+    problems += [one for one in rest if not _below(one.path, broken)]
+    return spec, problems + check(Draft(data, valid, whole=not problems))
+
+
+def _listed(data: Any) -> Iterator[tuple[DataPath, _Items, Any]]:
+    for path, items in _LISTS.items():
+        listed = value_at(data, path)
+        for index, item in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+            yield (*path, index), items, item
+
+
+def _item(items: _Items, item: Any, path: DataPath) -> tuple[BaseModel | None, list[Problem]]:
+    if items.kinds is None:
+        return validate(items.base, item, path)
+    kind = _kind(items.kinds, item, path)
+    return (None, [kind]) if isinstance(kind, Problem) else validate(kind, item, path)
+
+
+def _kind(kinds: Registry[Any], item: Any, path: DataPath) -> type[BaseModel] | Problem:
+    """The class of an item by its `kind`, or why there is none."""
+    where = (*path, "kind")
+    if not isinstance(item, dict):
+        return Problem(path, f"read {yaml_type(item)}; write a mapping with `name`, `kind` and what the kind needs")
+    if "kind" not in item:
+        return Problem(where, f"is missing; known {kinds.noun}s: {', '.join(kinds.names()) or 'none'}")
+    if not isinstance(item["kind"], str):
+        return Problem(where, f"read {yaml_type(item['kind'])}; write the name of a {kinds.noun}")
+    if item["kind"] not in kinds:
+        return Problem(where, unknown(kinds.noun, item["kind"], kinds.names()))
+    found: type[BaseModel] = kinds.get(item["kind"])
+    return found
+
+
+def _with(data: Any, valid: Mapping[DataPath, BaseModel], path: DataPath) -> Any:
+    """`data` with every item that is valid in place of what it was read from."""
+    if path in valid:
+        return valid[path]
+    if isinstance(data, dict):
+        return {key: _with(value, valid, (*path, key)) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_with(value, valid, (*path, index)) for index, value in enumerate(data)]
+    return data
+
+
+def _below(path: DataPath, places: Iterable[DataPath]) -> bool:
+    """Whether `path` lies at or below one of `places`."""
+    return any(path[: len(place)] == place for place in places)
+
+
+def _follows(path: DataPath, spoilt: Iterable[DataPath]) -> bool:
+    """Whether a problem at `path` only follows from a value that could not be read: it lies below or around it."""
+    return any(path[: len(place)] == place[: len(path)] for place in spoilt)
+
+
+def _placed(problems: Iterable[Problem], source: Source) -> list[Problem]:
+    marks = [(one, source.locate(one.path, one.at_key)) for one in problems]
+    return [replace(one, line=mark.line, column=mark.column) for one, mark in marks]

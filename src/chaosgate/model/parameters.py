@@ -1,0 +1,171 @@
+"""The declared parameters of a spec: their values, and filling them in where `{{ parameters.NAME }}` stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaosgate.errors import Problem
+from chaosgate.model.source import DataPath, yaml_type
+from chaosgate.model.spec import Parameter
+from chaosgate.model.validation import nearest, validate, value_at
+from chaosgate.registry import unknown
+from chaosgate.units import HINTS, Dimension, parse_value
+
+DECLARATIONS: DataPath = ("spec", "parameters")
+_PLACEHOLDER = re.compile(r"\{\{\s*parameters\.([A-Za-z0-9_-]+)\s*\}\}")
+_ANY_BRACES = re.compile(r"\{\{.*?(\}\}|$)", re.DOTALL)
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+
+
+@dataclass
+class Filled:
+    """A spec's data with its placeholders filled in, and what was wrong on the way.
+
+    `spoilt` are the places whose placeholder could not be filled; whatever else is wrong there follows from that.
+    """
+
+    data: Any
+    problems: list[Problem] = field(default_factory=list)
+    spoilt: set[DataPath] = field(default_factory=set)
+
+
+def fill(data: Any, settings: Mapping[str, str]) -> Filled:
+    """`data` with every `{{ parameters.NAME }}` replaced by its default or by its value in `settings`.
+
+    A placeholder that is a whole value keeps the parameter's type; inside a longer text it is written out.
+    """
+    declared = value_at(data, DECLARATIONS)
+    filler = _Filler(declared if isinstance(declared, dict) else {}, settings)
+    filler.read_declarations()
+    filled = filler.fill(data, ())
+    filler.report_unused()
+    return Filled(filled, filler.problems, filler.spoilt)
+
+
+@dataclass
+class _Filler:
+    declared: dict[str, Any]
+    settings: Mapping[str, str]
+    values: dict[str, str | int] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+    spoilt: set[DataPath] = field(default_factory=set)
+
+    def read_declarations(self) -> None:
+        for name in self.settings:
+            if name not in self.declared:
+                message = unknown("parameter", name, self.declared)
+                self.problems.append(Problem(DECLARATIONS, f"--set {name}={self.settings[name]}: {message}"))
+        for name, declaration in self.declared.items():
+            parameter, _ = validate(Parameter, declaration)
+            problems = _declaration_problems(name, parameter) if parameter else []
+            self.problems += problems
+            if parameter and not problems:
+                self._choose(name, parameter)
+
+    def _choose(self, name: str, parameter: Parameter) -> None:
+        if name not in self.settings:
+            self.values[name] = parameter.default
+            return
+        given = f"--set {name}={self.settings[name]}"
+        try:
+            value = _typed(self.settings[name].strip(), parameter)
+            _within(value, parameter)
+        except ValueError as error:
+            self.problems.append(Problem((*DECLARATIONS, name), f"{given}: {error}"))
+        else:
+            self.values[name] = value
+
+    def fill(self, data: Any, path: DataPath) -> Any:
+        if isinstance(data, dict):
+            return {key: self.fill(value, (*path, key)) for key, value in data.items()}
+        if isinstance(data, list):
+            return [self.fill(value, (*path, index)) for index, value in enumerate(data)]
+        return self._text(data, path) if isinstance(data, str) and "{{" in data else data
+
+    def _text(self, text: str, path: DataPath) -> str | int:
+        names = _PLACEHOLDER.findall(text)
+        rest = _ANY_BRACES.search(_PLACEHOLDER.sub("", text))
+        if path[: len(DECLARATIONS)] == DECLARATIONS:
+            return self._spoil(path, f"read {yaml_type(text)}; a parameter cannot use another one", text)
+        if rest:
+            return self._spoil(path, f"read {rest[0]!r}; only {{{{ parameters.NAME }}}} can be filled in", text)
+        self.used.update(names)
+        for name in names:
+            if name not in self.declared:
+                return self._spoil(path, unknown("parameter", name, self.declared), text)
+            if name not in self.values:
+                self.spoilt.add(path)
+                return text
+        if _PLACEHOLDER.fullmatch(text.strip()):
+            return self.values[names[0]]
+        return _PLACEHOLDER.sub(lambda match: str(self.values[match[1]]), text)
+
+    def _spoil(self, path: DataPath, message: str, text: str) -> str:
+        self.problems.append(Problem(path, message))
+        self.spoilt.add(path)
+        return text
+
+    def report_unused(self) -> None:
+        meant = {nearest(name, list(self.declared)) for name in self.used - set(self.declared)}
+        for name in self.declared:
+            if name not in self.used | meant:
+                message = (
+                    f'is declared but never used; write "{{{{ parameters.{name} }}}}" where it belongs or remove it'
+                )
+                self.problems.append(Problem((*DECLARATIONS, name), message, at_key=True))
+
+
+def _declaration_problems(name: str, parameter: Parameter) -> list[Problem]:
+    """What is wrong with the values of a declaration whose form is right."""
+    problems = []
+    for key in ("min", "max", "default"):
+        value = getattr(parameter, key)
+        try:
+            if value is not None:
+                _checked(key, value, parameter)
+        except ValueError as error:
+            problems.append(Problem((*DECLARATIONS, name, key), str(error)))
+    if not problems:
+        try:
+            _within(parameter.default, parameter)
+        except ValueError as error:
+            problems.append(Problem((*DECLARATIONS, name, "default"), str(error)))
+    return problems
+
+
+def _checked(key: str, value: str | int, parameter: Parameter) -> None:
+    if parameter.type == "string" and key != "default":
+        raise ValueError(f"`{key}` does not go with `type: string`; remove it")
+    if parameter.type == "integer" and not isinstance(value, int):
+        raise ValueError(f"read {yaml_type(value)}; write {HINTS['count']}")
+    if parameter.type == "string" and not isinstance(value, str):
+        raise ValueError(f"read {yaml_type(value)}; write text in quotes")
+    _number(value, parameter)
+
+
+def _typed(text: str, parameter: Parameter) -> str | int:
+    """`text` from the command line as a value of the parameter's type."""
+    if parameter.type != "integer":
+        _number(text, parameter)
+        return text
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"read {text!r}; write {HINTS['count']}")
+    return int(text)
+
+
+def _within(value: str | int, parameter: Parameter) -> None:
+    """A ValueError when the value lies outside `min` and `max`."""
+    number = _number(value, parameter)
+    if parameter.min is not None and number < _number(parameter.min, parameter):
+        raise ValueError(f"read {value!r}; at least {parameter.min} is needed (the parameter's min)")
+    if parameter.max is not None and number > _number(parameter.max, parameter):
+        raise ValueError(f"read {value!r}; at most {parameter.max} is allowed (the parameter's max)")
+
+
+def _number(value: str | int, parameter: Parameter) -> float:
+    dimension: dict[str, Dimension] = {"rate": "rate", "duration": "duration", "share": "share", "integer": "count"}
+    return parse_value(value, dimension[parameter.type]) if parameter.type in dimension else 0.0

@@ -1,0 +1,88 @@
+"""From a spec to its plan: the static graph of steps that every carrier runs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from chaosgate.components.definition import COMPONENTS
+from chaosgate.errors import PlanError
+from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
+from chaosgate.model.plan import Block, Plan, Step, StepInput
+from chaosgate.model.spec import ChaosSpec
+
+START_DEADLINE = 30.0
+"""Seconds inject waits for measure, and measure for inject, on one machine."""
+DEPLOY_DEADLINE = 120.0
+CONCLUDE_DEADLINE = 300.0
+GATE_DEADLINE = 30.0
+CLEANUP_DEADLINE = 90.0
+
+
+def make_plan(spec: ChaosSpec) -> Plan:
+    """The plan of `spec`; a PlanError names faults that would overlap on one target."""
+    refuse_overlap(spec)
+    blocks = make_blocks(spec)
+    deploy = _step("deploy", "deploy", DEPLOY_DEADLINE)
+    baseline = _baseline(spec, deploy)
+    measures = [baseline, *(_measure(block, deploy, baseline) for block in blocks)]
+    injects = [_inject(block, deploy, baseline) for block in blocks]
+    conclude = _step("conclude", "conclude", CONCLUDE_DEADLINE, deploy, *measures, *injects)
+    gate = _step("gate", "gate", GATE_DEADLINE, conclude)
+    return Plan(
+        name=spec.metadata.name,
+        spec_digest=spec.digest(),
+        blocks=blocks,
+        steps=(deploy, *measures, *injects, conclude, gate),
+        finally_=_step("cleanup", "cleanup", CLEANUP_DEADLINE),
+        length=planned_length(spec),
+    )
+
+
+def refuse_overlap(spec: ChaosSpec) -> None:
+    """A PlanError when `composition: parallel` would put two faults on one target at a time."""
+    if spec.spec.composition != "parallel":
+        return
+    for one, other in combinations(spec.spec.faults, 2):
+        if one.surface == other.surface:
+            raise PlanError(
+                f"faults {one.name!r} and {other.name!r} both act on the {one.surface} of one target; in parallel "
+                "neither effect could be told from the other: write `composition: serial`, or split the spec"
+            )
+
+
+def _baseline(spec: ChaosSpec, deploy: Step) -> Step:
+    seconds = baseline_length(spec)
+    arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
+    return _step("baseline-measure", "measure", _slack(seconds), deploy, **arguments)
+
+
+def _measure(block: Block, deploy: Step, baseline: Step) -> Step:
+    # measure ends when inject says so; alone it ends after the planned length and the start deadline.
+    seconds = block.length + START_DEADLINE
+    arguments = {"phase": block.phase, "seconds": f"{seconds:.3f}"}
+    return _step(f"{block.phase}-measure", "measure", _slack(seconds), deploy, baseline, **arguments)
+
+
+def _inject(block: Block, deploy: Step, baseline: Step) -> Step:
+    deadline = _slack(block.length + START_DEADLINE)
+    arguments = {"phase": block.phase, "start": f"{START_DEADLINE:.3f}"}
+    return _step(f"{block.phase}-inject", "inject", deadline, deploy, baseline, **arguments)
+
+
+def _slack(seconds: float) -> float:
+    """A deadline well past the planned end: a step that needs it hangs."""
+    return round(seconds + 60.0, 3)
+
+
+def _step(step_id: str, component: str, deadline: float, *sources: Step, **arguments: str) -> Step:
+    """A step that reads, at each of its component's input ports, every source that writes that artifact.
+
+    The spec is not among the inputs: it belongs to the run, and the carrier hands it to every step that reads it.
+    """
+    inputs = tuple(
+        StepInput(port=port.name, step=source.id, output=port.artifact)
+        for port in COMPONENTS[component].inputs
+        for source in sources
+        if port.artifact in {output.artifact for output in COMPONENTS[source.component].outputs}
+    )
+    return Step(id=step_id, component=component, arguments=arguments, inputs=inputs, deadline=deadline)

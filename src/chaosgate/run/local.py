@@ -1,0 +1,130 @@
+"""The local carrier: every step of a plan as a process on this machine, and cleanup at the end whatever happens."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from chaosgate.artifacts import Identity, write_document
+from chaosgate.components.places import run_dir, spec_file
+from chaosgate.deploy.processes import register
+from chaosgate.model.plan import Plan, Step
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.run.outcome import Outcome, read_outcome
+from chaosgate.run.steps import RunningStep, start_step
+
+POLL = 0.05
+"""Seconds between two looks at the running steps."""
+
+
+class Listener(Protocol):
+    """Who is told of a run's progress."""
+
+    def started(self, step: Step) -> None: ...
+    def progress(self, step: Step, told: Mapping[str, Any]) -> None: ...
+    def ended(self, step: Step, exit_code: int) -> None: ...
+
+
+def new_run_id(spec: ChaosSpec) -> str:
+    """`<spec>-<UTC time>-<random>`: a DNS label, at most 63 characters, different for two runs at once."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{spec.metadata.name[:40].rstrip('-')}-{stamp}-{secrets.token_hex(3)}"
+
+
+def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, run: str | None = None) -> Outcome:
+    """Run `plan` to its end and clean up; SIGINT and SIGTERM end the steps, not the cleanup."""
+    run = run or new_run_id(spec)
+    state = state.resolve()
+    folder = run_dir(state, run)
+    write_document(spec_file(folder), "spec", Identity(run, spec.digest()), spec)
+    register(folder, "runner", os.getpid())
+    carrier = LocalCarrier(plan, run, state, folder, listener)
+    with carrier.signals():
+        try:
+            carrier.run_steps()
+        finally:
+            carrier.run_cleanup()
+    return read_outcome(run, folder, carrier.exit_codes.get("gate"), carrier.signal)
+
+
+class LocalCarrier:
+    """Starts each step once all steps it reads from have ended, however they ended: failure is data."""
+
+    def __init__(self, plan: Plan, run: str, state: Path, folder: Path, listener: Listener) -> None:
+        self.plan, self.run, self.state, self.folder, self.listener = plan, run, state, folder, listener
+        self.running: dict[str, RunningStep] = {}
+        self.exit_codes: dict[str, int] = {}
+        self.signal: int | None = None
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Note SIGINT and SIGTERM instead of dying of them."""
+        before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.signal = self.signal or number
+
+    def run_steps(self) -> None:
+        """Run all steps but the last one; ends early on a signal."""
+        try:
+            while self.signal is None and len(self.exit_codes) < len(self.plan.steps):
+                for step in self.ready():
+                    self.start(step)
+                self.look()
+                time.sleep(POLL)
+        finally:
+            self.end_all()
+
+    def run_cleanup(self) -> None:
+        """Run the last step to its end; a signal does not stop it."""
+        self.start(self.plan.finally_)
+        while self.running:
+            self.look()
+            time.sleep(POLL)
+
+    def ready(self) -> list[Step]:
+        """The steps that can start now."""
+        return [
+            step
+            for step in self.plan.steps
+            if step.id not in self.running
+            and step.id not in self.exit_codes
+            and all(read.step in self.exit_codes for read in step.inputs)
+        ]
+
+    def start(self, step: Step) -> None:
+        """Start one step."""
+        self.running[step.id] = start_step(step, self.run, self.state, self.folder)
+        self.listener.started(step)
+
+    def look(self) -> None:
+        """Pass on what the running steps told, note which ended, end those past their deadline."""
+        for running in list(self.running.values()):
+            if running.exit_code() is None and running.late():
+                running.end()
+            code = running.exit_code()
+            for told in running.told():
+                self.listener.progress(running.step, told)
+            if code is not None:
+                del self.running[running.step.id]
+                self.exit_codes[running.step.id] = code
+                self.listener.ended(running.step, code)
+
+    def end_all(self) -> None:
+        """End every step that still runs."""
+        for running in self.running.values():
+            running.end()
+        self.look()

@@ -1,0 +1,52 @@
+"""How a run ended: verdict, seal and the one exit code that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosgate.artifacts import ARTIFACTS, Identity, read_document
+from chaosgate.errors import ArtifactError
+from chaosgate.model.result import EXIT_CODES, EXIT_UNCLEAN, Cleanup, Verdict
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is left of a run once its last step has ended."""
+
+    run: str
+    folder: Path
+    verdict: Verdict | None
+    """None when no verdict was written or it cannot be read."""
+    cleanup: Cleanup | None
+    gate: int | None
+    """The gate step's exit code, None when it did not run."""
+    signal: int | None
+    """The signal that ended the run early."""
+
+    @property
+    def exit_code(self) -> int:
+        """4 when the cleanup is unclean or unproved, else 128 + signal, else the gate's answer; 3 without one."""
+        if self.cleanup is None or not self.cleanup.clean:
+            return EXIT_UNCLEAN
+        if self.signal is not None:
+            return 128 + self.signal
+        if self.verdict is None or self.gate != self.verdict.exit_code:
+            return EXIT_CODES["error"]
+        return self.gate
+
+
+def read_outcome(run: str, folder: Path, gate: int | None, signal: int | None) -> Outcome:
+    """The outcome from the run's files; what cannot be read counts as missing."""
+    identity = Identity(run, None)
+    verdict: Verdict | None
+    cleanup: Cleanup | None
+    try:
+        verdict = read_document(folder / "conclude" / ARTIFACTS["verdict"].file, "verdict", Verdict, identity)
+    except ArtifactError:
+        verdict = None
+    try:
+        cleanup = read_document(folder / "cleanup" / ARTIFACTS["cleanup"].file, "cleanup", Cleanup, identity)
+    except ArtifactError:
+        cleanup = None
+    return Outcome(run, folder, verdict, cleanup, gate, signal)

@@ -1,0 +1,158 @@
+"""One SLI over a set of windows, as a value with its 95 % interval or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chaosgate.model.observation import Window
+from chaosgate.model.sli import SliRef
+from chaosgate.slis.intervals import (
+    OWN_WINDOWS,
+    DesignEffect,
+    Floats,
+    Group,
+    design_effect,
+    needed,
+    quantile_rank,
+    quantile_ranks,
+    share_interval,
+)
+
+MIN_WINDOWS = 3
+"""With fewer, the variance between windows rests on one degree of freedom or none."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An SLI's value with its 95 % interval, in base units.
+
+    `n` requests count, in `windows` windows that hold any. None stands for a number that does not exist; `reason` then
+    says why. Only an upper or only a lower end may be missing: the interval is open on that side.
+    """
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    n: int
+    windows: int
+    reason: str | None = None
+
+
+def estimate(
+    ref: SliRef, windows: Sequence[Window], undisturbed: Sequence[Sequence[Window]] = (), seed: int = 0
+) -> Numbers:
+    """The estimate of `ref` over all of `windows` together; the same for the same arguments.
+
+    Windows at different doses are different strata: what differs between doses is no noise between windows.
+    `undisturbed` are groups of windows without a fault (baseline, controls, recovery); where `windows` are fewer than 6
+    the design effect is pooled with theirs. A window that is judged is left out of them.
+    """
+    measured = [(window, values) for window in windows if len(values := _values(ref, window))]
+    pooled = np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
+    blocker = _blocker(ref, pooled, len(measured), len(windows))
+    if blocker is not None:
+        return Numbers(_value(ref, pooled), None, None, len(pooled), len(measured), blocker)
+    strata, borrowed = _strata(measured), _borrowed(ref, windows, undisturbed)
+    if ref.quantile is not None:
+        return _quantile(ref.quantile, pooled, strata, borrowed)
+    hits = [_hits(stratum) for stratum in strata]
+    lower, upper = share_interval(hits, [_hits(group) for group in borrowed], seed)
+    return Numbers(_value(ref, pooled), lower, upper, len(pooled), len(measured))
+
+
+def _strata(measured: Sequence[tuple[Window, Floats]]) -> list[list[Floats]]:
+    """The values by condition; all in one when a condition has a single window, which has no variance of its own."""
+    strata: dict[Hashable, list[Floats]] = {}
+    for window, values in measured:
+        strata.setdefault((window.phase, window.place, window.fault, window.dose), []).append(values)
+    if all(len(stratum) > 1 for stratum in strata.values()):
+        return list(strata.values())
+    return [[values for _, values in measured]]
+
+
+def _borrowed(ref: SliRef, judged: Sequence[Window], undisturbed: Sequence[Sequence[Window]]) -> list[list[Floats]]:
+    """The values of the undisturbed windows that are not judged themselves, by group."""
+    known = {_identity(window) for window in judged}
+    groups = [[_values(ref, window) for window in group if _identity(window) not in known] for group in undisturbed]
+    filled = [[values for values in group if len(values) and np.isfinite(values).all()] for group in groups]
+    return [group for group in filled if group]
+
+
+def _identity(window: Window) -> Hashable:
+    return window.phase, window.place, window.fault, window.index, window.start
+
+
+def _values(ref: SliRef, window: Window) -> Floats:
+    found = (ref.kind.value(sample) for sample in window.samples)
+    return np.array([value for value in found if value is not None], dtype=float)
+
+
+def _value(ref: SliRef, pooled: Floats) -> float | None:
+    """The quantile or the mean of the sorted values; None when there are none or some are no numbers."""
+    if not len(pooled) or not np.isfinite(pooled).all():
+        return None
+    if ref.quantile is None:
+        return float(pooled.mean())
+    return float(pooled[quantile_rank(ref.quantile, len(pooled)) - 1])
+
+
+def _blocker(ref: SliRef, pooled: Floats, filled: int, windows: int) -> str | None:
+    """Why `pooled` has no interval at all, None when it has one."""
+    if not len(pooled):
+        return f"no request counts for {ref.name} in {windows} windows"
+    if not np.isfinite(pooled).all():
+        return f"{ref.name} gave a value that is not finite; an SLI gives a number or None"
+    if ref.quantile is None and not np.isin(pooled, (0.0, 1.0)).all():
+        return f"{ref.name} gave a value other than 0 and 1; a share is the mean of zeros and ones"
+    if filled < MIN_WINDOWS:
+        return f"{filled} of {MIN_WINDOWS} windows needed hold a request that counts for {ref.name}"
+    if ref.quantile is not None and len(pooled) < needed(ref.quantile):
+        return f"n = {len(pooled)} of {needed(ref.quantile)} needed for a {_percentile(ref.quantile)}"
+    return None
+
+
+def _percentile(quantile: float) -> str:
+    return f"P{quantile * 100:.6g}"
+
+
+def _hits(group: Sequence[Floats], limit: float | None = None) -> Group:
+    """How many values of each window are 1, or with `limit` lie at or below it."""
+    hits = [float(np.sum(values if limit is None else values <= limit)) for values in group]
+    return Group(np.array(hits), np.array([float(len(values)) for values in group]))
+
+
+def _quantile(
+    quantile: float, pooled: Floats, strata: Sequence[Sequence[Floats]], borrowed: Sequence[Sequence[Floats]]
+) -> Numbers:
+    """Order statistics of the pooled values, widened by the design effect of the share below the quantile."""
+    n, windows = len(pooled), sum(len(stratum) for stratum in strata)
+    value = float(pooled[quantile_rank(quantile, n) - 1])
+    groups = [_hits(stratum, value) for stratum in strata]
+    if windows < OWN_WINDOWS:
+        groups += [_below_own_quantile(quantile, group) for group in borrowed]
+    effect = design_effect(groups, n / windows)
+    ends = [
+        None if rank is None else float(pooled[rank - 1]) for rank in quantile_ranks(quantile, n, effect.effective(n))
+    ]
+    reason = _open_end(quantile, n, effect, ends)
+    return Numbers(value, ends[0], ends[1], n, windows, reason)
+
+
+def _below_own_quantile(quantile: float, group: Sequence[Floats]) -> Group:
+    values = np.sort(np.concatenate(group))
+    return _hits(group, float(values[quantile_rank(quantile, len(values)) - 1]))
+
+
+def _open_end(quantile: float, n: int, effect: DesignEffect, ends: Sequence[float | None]) -> str | None:
+    missing = [name for name, end in zip(("lower", "upper"), ends, strict=True) if end is None]
+    if not missing:
+        return None
+    ends_missing = f"the {' and '.join(missing)} end of a {_percentile(quantile)}"
+    return (
+        f"n_eff = {math.floor(effect.effective(n))} of {needed(quantile)} needed for {ends_missing}: "
+        f"n = {n}, design effect {effect.value:.2f} on {effect.freedom} degrees of freedom"
+    )

@@ -1,0 +1,45 @@
+"""Where a run is recorded: the tracking URI, the place of its artifacts, how to look at it. Needs no MLflow."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from chaosgate.model.spec import ChaosSpec
+
+SQLITE = "sqlite:///"
+
+
+def tracking_uri(spec: ChaosSpec, state: Path) -> str:
+    """The spec's own URI, else MLFLOW_TRACKING_URI, else the SQLite file `mlflow.db` in the state directory."""
+    own = spec.spec.tracking.uri or os.environ.get("MLFLOW_TRACKING_URI")
+    return own or f"{SQLITE}{state.resolve() / 'mlflow.db'}"
+
+
+def sqlite_file(uri: str) -> Path | None:
+    """The database file behind a SQLite URI, None for any other URI."""
+    return Path(uri.removeprefix(SQLITE)).resolve() if uri.startswith(SQLITE) else None
+
+
+def artifact_location(uri: str) -> str | None:
+    """`mlartifacts` beside a SQLite database, as MLflow would use the current directory; None leaves it to a server."""
+    database = sqlite_file(uri)
+    return None if database is None else (database.parent / "mlartifacts").as_uri()
+
+
+def ui_command(uri: str) -> str:
+    """The command that opens the MLflow UI on `uri`; a server's UI needs no command, so its address is returned."""
+    if urlsplit(uri).scheme in ("http", "https"):
+        return without_password(uri)
+    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+
+
+def without_password(uri: str) -> str:
+    """`uri` as it may be shown: a password in it becomes `***`."""
+    parts = urlsplit(uri)
+    if parts.password is None:
+        return uri
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))

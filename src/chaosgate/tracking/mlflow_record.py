@@ -1,0 +1,220 @@
+"""The record of a run in MLflow: a parent run, one child a fault, and the seal. MLflow is imported only here, on use.
+
+Recording twice changes nothing: runs are found by their tag, parameters are compared, and the time stamp of a metric is
+the run's own, so that an equal point is the same point.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from chaosgate.errors import TrackingError
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.tracking.location import artifact_location, tracking_uri, without_password
+from chaosgate.tracking.pages import FAULT_TAG, RUN_TAG, SEAL_TAG, Page, TrackedRun, fault_page, run_page
+from chaosgate.tracking.reach import check_reachable, unreachable
+
+SETTINGS = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_LOGGING_LEVEL": "WARNING",
+}
+"""MLflow's environment variables, set where the user has not: by default it waits minutes for a dead server."""
+INSTALL = "MLflow is not installed; pip install 'chaosgate[mlflow]' and run: chaosgate record {run}"
+MAX_METRICS = 1000
+MAX_PARAMS = 100
+"""The most that MLflow takes in one batch; the latter holds for tags, too."""
+
+ATTACH = "MLFLOW_RUN_ID"
+PARENT_TAG = "mlflow.parentRunId"
+"""MLflow's own tag: its UI nests the run below this one."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class _Store:
+    """An open tracking store, and the chaosgate run that is written or looked for in it."""
+
+    client: Any
+    entities: Any
+    uri: str
+    run: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the run stands: its experiment, None while there is none, and its MLflow runs by fault, "" the parent."""
+
+    experiment: str | None
+    runs: dict[str, Any]
+
+
+def record_run(tracked: TrackedRun, state: Path) -> str:
+    """Write a finished run to MLflow and return the id of its parent run; repeating it updates the same MLflow run.
+
+    With MLFLOW_RUN_ID set, that run becomes the parent and stays open. A TrackingError says when MLflow is not
+    installed, cannot be reached (after about 10 s at most) or refuses.
+    """
+    with _open(tracking_uri(tracked.spec, state), tracked.run) as store:
+        name = tracked.spec.spec.tracking.experiment
+        place = _locate(store, name)
+        experiment = place.experiment or _create_experiment(store, name)
+        began, ended = _stamp(tracked.record.started), _stamp(tracked.record.finished or tracked.record.started)
+        parent = place.runs.get("") or store.client.create_run(experiment, began, {RUN_TAG: tracked.run}, tracked.run)
+        _write(store, parent, run_page(tracked), ended)
+        _upload(store, parent, tracked.files)
+        for fault in tracked.spec.spec.faults:
+            page = fault_page(tracked, fault)
+            tags = {**page.tags, PARENT_TAG: parent.info.run_id}
+            child = place.runs.get(fault.name) or store.client.create_run(experiment, began, tags, page.name)
+            _write(store, child, page, ended)
+            store.client.set_terminated(child.info.run_id, "FINISHED", ended)
+        _finish(store, parent, "FAILED" if tracked.verdict.verdict == "error" else "FINISHED", ended)
+        return str(parent.info.run_id)
+
+
+def seal_run(run: str, spec: ChaosSpec, state: Path, clean: bool) -> None:
+    """Seal the record of `run` clean or unclean; a TrackingError when it was never recorded, or as in `record_run`."""
+    with _open(tracking_uri(spec, state), run) as store:
+        parent = _locate(store, spec.spec.tracking.experiment).runs.get("")
+        if parent is None or parent.data.tags.get(RUN_TAG) != run:
+            raise TrackingError(
+                f"run {run} is not in experiment {spec.spec.tracking.experiment!r} of MLflow at "
+                f"{without_password(store.uri)}; record it first: chaosgate record {run}"
+            )
+        store.client.set_tag(parent.info.run_id, SEAL_TAG, "clean" if clean else "unclean")
+
+
+@contextmanager
+def _open(uri: str, run: str) -> Iterator[_Store]:
+    """The store at `uri`; whatever goes wrong while it is open is a TrackingError that names it."""
+    client, entities = _import_mlflow(run)
+    check_reachable(uri)
+    try:
+        yield _Store(client(uri), entities, uri, run)
+    except TrackingError:
+        raise
+    except Exception as error:
+        if cause := _network_cause(error):
+            raise TrackingError(unreachable(uri, cause)) from error
+        said = str(error).replace(uri, without_password(uri))
+        raise TrackingError(
+            f"MLflow at {without_password(uri)} refused the record of run {run}: {said}; the run's files are whole: "
+            f"mend the cause, then run: chaosgate record {run}"
+        ) from error
+
+
+def _import_mlflow(run: str) -> tuple[Any, Any]:
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
+    try:
+        from mlflow import entities
+        from mlflow.tracking import MlflowClient
+    except ModuleNotFoundError as error:
+        raise TrackingError(INSTALL.format(run=run)) from error
+    return MlflowClient, entities
+
+
+def _network_cause(error: BaseException | None) -> BaseException | None:
+    """The failed connection or time-out down the chain of causes; its own text is short and holds no URI."""
+    while error is not None:
+        if isinstance(error, (ConnectionError, TimeoutError, socket.gaierror)):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _locate(store: _Store, experiment: str) -> _Place:
+    """The run by its tag in its experiment, else the run the environment attaches to, else nothing yet."""
+    found = store.client.get_experiment_by_name(experiment)
+    if found is not None:
+        runs = _runs(store, found.experiment_id)
+        if "" in runs or not os.environ.get(ATTACH):
+            return _Place(found.experiment_id, runs)
+    if attached := os.environ.get(ATTACH):
+        parent = store.client.get_run(attached)
+        _refuse_foreign(store, parent)
+        return _Place(parent.info.experiment_id, {**_runs(store, parent.info.experiment_id), "": parent})
+    return _Place(None, {})
+
+
+def _runs(store: _Store, experiment: str) -> dict[str, Any]:
+    found = store.client.search_runs([experiment], f"tags.`{RUN_TAG}` = '{store.run}'", max_results=1000)
+    return {run.data.tags.get(FAULT_TAG, ""): run for run in found}
+
+
+def _refuse_foreign(store: _Store, parent: Any) -> None:
+    holds = parent.data.tags.get(RUN_TAG, store.run)
+    if holds != store.run:
+        raise TrackingError(
+            f"{ATTACH} names the MLflow run {parent.info.run_id}, which holds chaosgate run {holds}, not {store.run}; "
+            f"unset {ATTACH} and run: chaosgate record {store.run}"
+        )
+
+
+def _create_experiment(store: _Store, name: str) -> str:
+    return str(store.client.create_experiment(name, artifact_location=artifact_location(store.uri)))
+
+
+def _write(store: _Store, run: Any, page: Page, stamp: int) -> None:
+    """Parameters that are new, all tags, all points: a batch is one call, however many it holds."""
+    run_id, log = run.info.run_id, store.client.log_batch
+    new = _new_params(run, page.params)
+    for params in _batches([store.entities.Param(key, value) for key, value in new.items()], MAX_PARAMS):
+        log(run_id, params=params)
+    for tags in _batches([store.entities.RunTag(key, value) for key, value in page.tags.items()], MAX_PARAMS):
+        log(run_id, tags=tags)
+    points = [store.entities.Metric(point.key, point.value, stamp, point.step) for point in page.points]
+    for metrics in _batches(points, MAX_METRICS):
+        log(run_id, metrics=metrics)
+
+
+def _new_params(run: Any, params: dict[str, str]) -> dict[str, str]:
+    """The parameters the MLflow run does not have; one that it has with another value can never be changed."""
+    held = run.data.params
+    for key, value in params.items():
+        if held.get(key, value) != value:
+            raise TrackingError(
+                f"MLflow run {run.info.run_id} has parameter {key} = {held[key]!r}, now {value!r}, and MLflow never "
+                "changes a parameter; delete that MLflow run, then run: chaosgate record RUN"
+            )
+    return {key: value for key, value in params.items() if key not in held}
+
+
+def _finish(store: _Store, parent: Any, status: str, ended: int) -> None:
+    """Mark the record unsealed unless it has a seal, and end the run unless it belongs to someone else."""
+    run_id = parent.info.run_id
+    if SEAL_TAG not in parent.data.tags:
+        store.client.set_tag(run_id, SEAL_TAG, "unsealed")
+    if run_id != os.environ.get(ATTACH):
+        store.client.set_terminated(run_id, status, ended)
+
+
+def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _upload(store: _Store, parent: Any, files: Sequence[Path]) -> None:
+    """The files as artifacts, in the folders they have below the one that holds them all."""
+    if not files:
+        return
+    root = Path(os.path.commonpath([file.resolve().parent for file in files]))
+    for file in files:
+        folder = file.resolve().parent.relative_to(root).as_posix()
+        store.client.log_artifact(parent.info.run_id, str(file), None if folder == "." else folder)
+
+
+def _stamp(moment: str) -> int:
+    """Milliseconds since 1970 of an ISO 8601 time."""
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)

@@ -1,0 +1,135 @@
+"""What is written of a run, before any MLflow: one page for the run and one for each of its faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaosgate.model.base import Frozen
+from chaosgate.model.fault import Fault
+from chaosgate.model.result import Estimate, Estimates, Fits, Injection, Record, Verdict
+from chaosgate.model.spec import ChaosSpec, canonical_json
+from chaosgate.tracking import points
+from chaosgate.tracking.names import MAX_TAG, cut, flat
+from chaosgate.tracking.points import Point
+
+RUN_TAG = "chaosgate.run"
+FAULT_TAG = "chaosgate.fault"
+SEAL_TAG = "chaosgate.seal"
+COMMIT_TAG = "mlflow.source.git.commit"
+"""MLflow's own tag: its UI shows it as the version of a run."""
+MAX_REASON = 250
+"""A reason as a tag is a line in a table; the whole text is in verdict.json."""
+
+
+@dataclass(frozen=True)
+class TrackedRun:
+    """All that is known of a finished run. `files` are those of its directory; their folders are kept."""
+
+    run: str
+    spec: ChaosSpec
+    verdict: Verdict
+    estimates: Estimates | None
+    fits: Fits | None
+    injections: Sequence[Injection]
+    record: Record
+    files: Sequence[Path]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The content of one MLflow run: its name, flat parameters, metric points and tags."""
+
+    name: str
+    params: dict[str, str]
+    points: tuple[Point, ...]
+    tags: dict[str, str]
+
+
+def run_page(tracked: TrackedRun) -> Page:
+    """The parent's page: the whole spec as parameters, objectives and fits as metrics, the verdict as tags."""
+    return Page(tracked.run, _run_params(tracked.spec), _distinct(_run_points(tracked)), _run_tags(tracked))
+
+
+def fault_page(tracked: TrackedRun, fault: Fault) -> Page:
+    """A child's page: one fault's parameters, its estimates by dose, its witness, its fits and its time series."""
+    tags = {RUN_TAG: tracked.run, FAULT_TAG: fault.name, "chaosgate.spec_digest": tracked.spec.digest()}
+    params = {**flat("fault", fault.to_json()), "seed": str(tracked.spec.spec.workload.seed)}
+    return Page(f"{tracked.run}/{fault.name}", params, _distinct(_fault_points(tracked, fault)), tags)
+
+
+def _run_params(spec: ChaosSpec) -> dict[str, str]:
+    body = spec.spec
+    params = {"spec.name": spec.metadata.name, "spec.apiVersion": spec.api_version, "seed": str(body.workload.seed)}
+    for fault in body.faults:
+        params |= flat(f"fault.{fault.name}", _without_name(fault))
+    params |= flat("load", body.workload.to_json())
+    params |= flat("slo.steady-state", {bound.sli: str(bound.bound) for bound in body.steady_state.objectives})
+    for objective in body.objectives:
+        params |= flat(f"slo.{objective.name}", _without_name(objective))
+    return params
+
+
+def _without_name(part: Frozen) -> dict[str, Any]:
+    return {field: value for field, value in part.to_json().items() if field != "name"}
+
+
+def _run_tags(tracked: TrackedRun) -> dict[str, str]:
+    tags = {
+        RUN_TAG: tracked.run,
+        "chaosgate.verdict": tracked.verdict.verdict,
+        "chaosgate.reason": cut(_deciding_reason(tracked.verdict), MAX_REASON),
+        "chaosgate.spec": tracked.spec.metadata.name,
+        "chaosgate.spec_digest": tracked.spec.digest(),
+        "chaosgate.engine": tracked.spec.spec.target.engine,
+    }
+    if commit := tracked.record.environment.get("git"):
+        tags[COMMIT_TAG] = commit
+    if subject := tracked.verdict.subject or tracked.record.subject:
+        said = {name: value for name, value in subject.to_json().items() if value is not None}
+        said["arguments"] = canonical_json(said["arguments"])
+        tags |= {f"subject.{name}": cut(str(value), MAX_TAG) for name, value in said.items()}
+    return tags
+
+
+def _deciding_reason(verdict: Verdict) -> str:
+    deciding = [reason.text for reason in verdict.reasons if reason.verdict == verdict.verdict]
+    return next(iter(deciding or [reason.text for reason in verdict.reasons]), "")
+
+
+def _run_points(tracked: TrackedRun) -> Iterator[Point]:
+    if tracked.estimates is not None:
+        yield from points.of_estimates(tracked.estimates.steady_state)
+        several = len(tracked.spec.spec.faults) > 1
+        for estimate in _judged(tracked.estimates):
+            place = f"{estimate.fault}/" if several and estimate.fault else ""
+            yield from points.of_estimates([estimate], place)
+        yield from points.of_health(tracked.estimates.health)
+    if tracked.fits is not None:
+        yield from points.of_fits(tracked.fits.fits)
+
+
+def _fault_points(tracked: TrackedRun, fault: Fault) -> Iterator[Point]:
+    if tracked.fits is not None:
+        yield from points.of_fits(fit for fit in tracked.fits.fits if fit.fault == fault.name)
+    if tracked.estimates is None:
+        return
+    estimates = (*tracked.estimates.doses, *_judged(tracked.estimates))
+    yield from points.of_estimates(estimate for estimate in estimates if estimate.fault == fault.name)
+    for witness in tracked.estimates.witnesses:
+        if witness.fault == fault.name:
+            yield from points.of_witness(witness)
+    windows = [window for injection in tracked.injections for window in injection.windows if window.fault == fault.name]
+    yield from points.of_series(tracked.estimates.series, windows, fault.axis().dimension)
+
+
+def _judged(estimates: Estimates) -> Iterator[Estimate]:
+    for objective in estimates.objectives:
+        yield from objective.estimates
+        yield from (estimate for estimate in (objective.baseline, objective.recovery) if estimate is not None)
+
+
+def _distinct(found: Iterator[Point]) -> tuple[Point, ...]:
+    return tuple({(point.key, point.step): point for point in found}.values())

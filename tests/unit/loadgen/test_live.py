@@ -1,0 +1,148 @@
+"""One-second samples and the stop conditions that are judged on them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_chat import seen
+
+from chaosgate.errors import RegistryError, UsageError
+from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch, nearest_rank
+from chaosgate.model.observation import Observation
+from chaosgate.model.spec import StopCondition
+
+
+def sample(second: int, *observations: Observation) -> LiveSample:
+    return LiveSample(second, observations)
+
+
+def condition(sli: str, bound: str, consecutive: int = 1) -> StopCondition:
+    return StopCondition.model_validate({"sli": sli, "bound": bound, "consecutive": consecutive})
+
+
+def verdicts(watch: StopWatch, samples: list[LiveSample]) -> list[bool]:
+    return [watch.judge(each) is not None for each in samples]
+
+
+def test_samples_are_cut_at_whole_seconds_of_the_end() -> None:
+    stats = LiveStats()
+    for end in (0.2, 0.999, 1.0, 3.5):
+        stats.add(seen(end))
+    assert [(each.second, each.n) for each in stats.close(3.2)] == [(0, 2), (1, 1), (2, 0)]
+    assert stats.close(3.9) == []
+    assert [(each.second, each.n) for each in stats.close(4.0)] == [(3, 1)]
+
+
+def test_a_late_observation_counts_in_the_first_open_second() -> None:
+    stats = LiveStats()
+    stats.close(2.0)
+    stats.add(seen(0.5))
+    assert [(each.second, each.n) for each in stats.close(3.0)] == [(2, 1)]
+
+
+@given(st.lists(st.floats(0, 20)), st.lists(st.floats(0, 25)))
+def test_every_observation_is_in_exactly_one_sample(ends: list[float], closes: list[float]) -> None:
+    stats = LiveStats()
+    samples: list[LiveSample] = []
+    for end in ends:
+        stats.add(seen(end))
+    for now in [*closes, 30.0]:
+        samples += stats.close(now)
+    assert [each.second for each in samples] == list(range(30))
+    assert sum(each.n for each in samples) == len(ends)
+
+
+def test_what_is_shown_of_a_sample() -> None:
+    answers = [seen(1.5, ttft=hundredths / 100) for hundredths in range(1, 100)]
+    shown = sample(1, *answers, seen(1.5, "error"))
+    assert shown.n == 100
+    assert shown.error_rate == pytest.approx(0.01)
+    assert shown.ttft_p50 == pytest.approx(0.5)
+    assert shown.ttft_p99 == pytest.approx(0.99)
+
+
+def test_an_empty_sample_shows_no_numbers() -> None:
+    shown = sample(1)
+    assert (shown.n, shown.error_rate, shown.ttft_p50, shown.ttft_p99) == (0, None, None, None)
+
+
+BAD, GOOD, EMPTY = (seen(1.5, "error"), seen(1.5, "cut"), seen(1.5)), (seen(1.5), seen(1.5)), ()
+
+
+@pytest.mark.parametrize(
+    ("history", "halted"),
+    [
+        ([BAD, BAD, BAD], [False, False, True]),
+        ([BAD, BAD, GOOD, BAD, BAD, BAD], [False, False, False, False, False, True]),
+        ([BAD, BAD, EMPTY, BAD], [False] * 4),
+        ([GOOD] * 5, [False] * 5),
+        ([EMPTY] * 5, [False] * 5),
+    ],
+)
+def test_the_bad_state_must_hold_in_a_row(history: list[tuple[Observation, ...]], halted: list[bool]) -> None:
+    watch = StopWatch([condition("error-rate", "> 50 %", consecutive=3)])
+    assert verdicts(watch, [sample(second, *each) for second, each in enumerate(history)]) == halted
+
+
+def test_a_bound_that_is_just_reached_does_not_hold() -> None:
+    watch = StopWatch([condition("error-rate", "> 50 %")])
+    assert watch.judge(sample(1, seen(1.5), seen(1.5, "error"))) is None
+
+
+def test_the_reason_says_what_held_how_often_and_until_when() -> None:
+    watch = StopWatch([condition("ttft-p95", "> 300ms", consecutive=2)])
+    assert watch.judge(sample(6, seen(6.5, ttft=0.4))) is None
+    assert watch.judge(sample(7, seen(7.5, ttft=0.5))) == (
+        "stop condition ttft-p95 > 300ms: held in 2 one-second samples in a row up to 8 s, last at 500ms"
+    )
+
+
+@pytest.mark.parametrize("sli", ["ttft-p50", "e2e-p99"])
+def test_failed_requests_are_infinitely_slow(sli: str) -> None:
+    watch = StopWatch([condition(sli, "> 60s")])
+    assert watch.judge(sample(1, seen(1.5))) is None
+    reason = watch.judge(sample(2, seen(2.5, "timeout")))
+    assert reason is not None
+    assert reason.endswith("last at inf")
+
+
+def test_warm_up_requests_do_not_count() -> None:
+    watch = StopWatch([condition("error-rate", "> 50 %")])
+    assert watch.judge(sample(1, seen(1.5, "error", warmup=True))) is None
+    assert watch.judge(sample(2, seen(2.5, "error", warmup=True), seen(2.5, "error"))) is not None
+
+
+def test_each_condition_has_its_own_row() -> None:
+    watch = StopWatch([condition("error-rate", "> 50 %", consecutive=2), condition("ttft-p50", "> 300ms")])
+    assert verdicts(watch, [sample(1, *GOOD), sample(2, seen(2.5, ttft=0.5))]) == [False, True]
+
+
+def test_no_conditions_never_halt() -> None:
+    assert StopWatch([]).judge(sample(1, *BAD)) is None
+
+
+def test_an_sli_that_a_second_cannot_show_is_refused() -> None:
+    with pytest.raises(UsageError, match="stopWhen names the SLI 'exact-match', which one second of requests cannot"):
+        StopWatch([condition("exact-match", "< 50 %")])
+
+
+def test_an_unknown_sli_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(RegistryError, match="did you mean 'error-rate'"):
+        StopWatch([condition("error-rat", "> 50 %")])
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1), st.floats(0.001, 1))
+def test_the_nearest_rank_is_the_smallest_value_that_covers_its_share(values: list[float], quantile: float) -> None:
+    ordered = sorted(values)
+    found = nearest_rank(ordered, quantile)
+    assert found in ordered
+    assert sum(value <= found for value in ordered) >= quantile * len(ordered) - 1e-9
+    assert sum(value < found for value in ordered) < math.ceil(round(quantile * len(ordered), 9)) or found == ordered[0]
+
+
+@pytest.mark.parametrize(("quantile", "rank"), [(0.07, 7), (0.5, 50), (0.55, 55), (0.95, 95), (0.99, 99), (0.999, 100)])
+def test_ranks_of_a_hundred_values(quantile: float, rank: int) -> None:
+    assert nearest_rank([float(value) for value in range(1, 101)], quantile) == rank

@@ -1,0 +1,175 @@
+"""Traces computed by hand: what events at given times become."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from scripted_chat import call, token
+
+from chaosgate.loadgen.trace import Delta, PhaseClock, Trace, read_delta, text_digest
+from chaosgate.model.observation import Outcome
+
+
+class HandClock:
+    """A clock that is set by hand; the phase begins at 100."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def hand() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def trace(hand: HandClock) -> Trace:
+    trace = Trace(call(scheduled=3.25), PhaseClock(hand))
+    hand.at = 103.5
+    trace.stamp_sent()
+    trace.status = 200
+    return trace
+
+
+def test_no_token(trace: Trace) -> None:
+    trace.take("[DONE]", 3.75)
+    trace.settle("ok")
+    seen = trace.observation()
+    assert (seen.first, seen.tokens, seen.end, seen.outcome) == (None, (), 3.75, "ok")
+    assert seen.text == "sha256:" + hashlib.sha256(b"").hexdigest()
+    assert seen.answer == "wrong"
+
+
+def test_one_token(trace: Trace) -> None:
+    trace.take(token("blue", "stop"), 3.75)
+    trace.take("[DONE]", 4.0)
+    trace.settle("ok")
+    assert trace.observation().to_json() == {
+        "request": "7.block1.17",
+        "phase": "block1",
+        "prompt": "recall-24/17",
+        "scheduled": 3.25,
+        "sent": 3.5,
+        "first": 3.75,
+        "tokens": [3.75],
+        "end": 4.0,
+        "status": 200,
+        "outcome": "ok",
+        "answer": "right",
+        "text": "sha256:" + hashlib.sha256(b"blue").hexdigest(),
+        "warmup": False,
+    }
+
+
+def test_two_tokens_after_an_empty_first_event(trace: Trace) -> None:
+    for data, at in [(token(""), 3.5), (token("bl"), 3.75), (token("ue"), 4.25), (token(None, "stop"), 4.5)]:
+        trace.take(data, at)
+    seen = trace.observation()
+    assert (seen.first, seen.tokens, seen.answer) == (3.75, (3.75, 4.25), "right")
+
+
+def test_several_tokens_in_one_event_are_one_content_event(trace: Trace) -> None:
+    trace.take(token("blue and green"), 3.75)
+    seen = trace.observation()
+    assert (seen.tokens, seen.answer) == ((3.75,), "wrong")
+
+
+def test_the_end_is_the_marker_and_not_the_close_of_the_connection(trace: Trace, hand: HandClock) -> None:
+    trace.take("[DONE]", 3.75)
+    hand.at = 109.0
+    trace.settle("ok")
+    assert trace.observation().end == 3.75
+
+
+def test_without_a_marker_the_end_is_when_the_request_was_settled(trace: Trace, hand: HandClock) -> None:
+    trace.take(token("blue", "stop"), 3.75)
+    assert trace.finished
+    hand.at = 104.0
+    trace.settle("ok")
+    hand.at = 109.0
+    assert trace.observation().end == 4.0
+
+
+def test_a_request_that_was_never_settled_is_given_up_now(trace: Trace, hand: HandClock) -> None:
+    trace.take(token("bl"), 3.75)
+    hand.at = 107.0
+    seen = trace.observation()
+    assert (seen.outcome, seen.end, seen.tokens) == ("timeout", 7.0, (3.75,))
+
+
+def test_a_request_that_was_never_sent_was_sent_at_its_end(hand: HandClock) -> None:
+    trace = Trace(call(scheduled=3.25), PhaseClock(hand))
+    hand.at = 103.5
+    trace.settle("refused")
+    seen = trace.observation()
+    assert (seen.outcome, seen.status, seen.sent, seen.end) == ("refused", None, 3.5, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("known", "answer"), [("blue", "right"), (" blue\n", "right"), ("red", "wrong"), ("Blue", "wrong"), (None, None)]
+)
+def test_answers_are_compared_exactly_but_for_space_around(known: str | None, answer: str | None) -> None:
+    trace = Trace(call(answer=known), PhaseClock())
+    trace.take(token(" blue "), 1.0)
+    assert trace.observation().answer == answer
+
+
+@pytest.mark.parametrize("outcome", ["ok", "error", "cut", "timeout", "refused"])
+def test_every_outcome_reaches_the_observation(trace: Trace, outcome: Outcome) -> None:
+    trace.settle(outcome)
+    assert trace.observation().outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("data", "delta"),
+    [
+        ("[DONE]", Delta("", True)),
+        (token("a"), Delta("a", False)),
+        (token(None), Delta("", False)),
+        (token("a", "length"), Delta("a", True)),
+        ('{"choices": []}', Delta("", False)),
+        ('{"choices": [], "usage": {"total_tokens": 3}}', Delta("", False)),
+        ('{"choices": [{"delta": null, "finish_reason": null}], "error": null}', Delta("", False)),
+        ('{"choices": [{"delta": {"content": null}}]}', Delta("", False)),
+    ],
+)
+def test_events_are_read(data: str, delta: Delta) -> None:
+    assert read_delta(data) == delta
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ('{"choices"', r"read '\{\"choices\"', which is no JSON"),
+        ("[" * 100_000, "which is no JSON"),
+        ("", "which is no JSON"),
+        ("7", "read '7'; an event is a JSON object"),
+        ("{}", r"read '\{\}'; an event needs a list of objects in choices"),
+        ('{"choices": [7]}', "an event needs a list of objects in choices"),
+        ('{"choices": [{"delta": {"content": 7}}]}', r"text, or nothing, in choices\[0\].delta.content"),
+        ('{"choices": [{"delta": [7]}]}', r"text, or nothing, in choices\[0\].delta.content"),
+        ('{"error": {"message": "out of memory"}}', "the server reported an error in the stream: .*out of memory"),
+        (token("bl", "error"), "the answer ended with finish_reason 'error'"),
+        (token("bl", "abort"), "the answer ended with finish_reason 'abort'"),
+    ],
+)
+def test_malformed_events_say_what_was_read(data: str, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        read_delta(data)
+
+
+def test_a_lone_surrogate_has_a_digest() -> None:
+    trace = Trace(call(), PhaseClock())
+    trace.take(json.dumps({"choices": [{"delta": {"content": "\ud800"}}]}), 1.0)
+    assert trace.observation().text == text_digest("\ud800") != text_digest("?")
+
+
+def test_the_phase_clock_counts_from_its_making(hand: HandClock) -> None:
+    clock = PhaseClock(hand)
+    hand.at = 102.5
+    assert clock.now() == 2.5

@@ -1,0 +1,136 @@
+"""The local carrier with components that a test can hold, fail and kill, in place of the real ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaosgate.deploy import processes
+from chaosgate.model.plan import Plan, Step, StepInput
+from chaosgate.run import steps as steps_module
+from chaosgate.run.local import LocalCarrier
+
+SCRIPTS = {
+    "ok": "print('plain line')",
+    "talks": """print('{"event": "load", "requests": 3}')""",
+    "fails": "raise SystemExit(5)",
+    "sleeps": "import time; time.sleep(60)",
+    "stubborn": "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
+}
+
+
+class Log:
+    """Remembers what the carrier said."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str]] = []
+        self.told: list[Mapping[str, Any]] = []
+        self.codes: dict[str, int] = {}
+
+    def started(self, step: Step) -> None:
+        self.events.append(("started", step.id))
+
+    def progress(self, step: Step, told: Mapping[str, Any]) -> None:
+        self.told.append(told)
+
+    def ended(self, step: Step, exit_code: int) -> None:
+        self.events.append(("ended", step.id))
+        self.codes[step.id] = exit_code
+
+
+def step(step_id: str, script: str, *after: str, deadline: float = 30.0) -> Step:
+    inputs = tuple(StepInput(port="status", step=source, output="status") for source in after)
+    return Step(id=step_id, component=script, inputs=inputs, deadline=deadline)
+
+
+def carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: Step) -> tuple[LocalCarrier, Log]:
+    monkeypatch.setattr(steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.component]])
+    plan = Plan(name="p", spec_digest="d", blocks=(), steps=steps, finally_=step("cleanup", "ok"), length=1.0)
+    log = Log()
+    return LocalCarrier(plan, "run", tmp_path, tmp_path, log), log
+
+
+def run(carrier: LocalCarrier) -> None:
+    with carrier.signals():
+        try:
+            carrier.run_steps()
+        finally:
+            carrier.run_cleanup()
+
+
+def test_a_step_starts_once_all_it_reads_from_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "ok"), step("b", "ok", "a"), step("c", "ok", "a", "b"))
+    run(carrier)
+    assert [name for what, name in log.events if what == "started"] == ["a", "b", "c", "cleanup"]
+    assert log.events.index(("ended", "a")) < log.events.index(("started", "b"))
+
+
+def test_two_steps_without_an_edge_run_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "ok"), step("b", "ok", "a"), step("c", "ok", "a"))
+    run(carrier)
+    assert log.events.index(("started", "c")) < log.events.index(("ended", "b"))
+
+
+def test_a_step_that_crashes_does_not_keep_the_next_from_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "fails"), step("b", "ok", "a"))
+    run(carrier)
+    assert log.codes == {"a": 5, "b": 0, "cleanup": 0}
+
+
+def test_a_step_past_its_deadline_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.3), step("b", "ok", "a"))
+    run(carrier)
+    assert log.codes["a"] == -signal.SIGTERM
+    assert log.codes["b"] == 0
+
+
+def test_a_step_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "GRACE", 0.3)
+    monkeypatch.setattr(processes.stop, "__defaults__", (0.3,))
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "stubborn", deadline=1.0))
+    run(carrier)
+    assert log.codes["a"] == -signal.SIGKILL
+
+
+def test_progress_is_passed_on_and_other_output_goes_to_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "talks"), step("b", "ok", "a"), step("c", "ok", "b"))
+    run(carrier)
+    assert log.told == [{"event": "load", "requests": 3}]
+    assert "plain line" in (tmp_path / "logs" / "step-b.log").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_steps_and_still_cleans_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "sleeps"), step("b", "ok", "a"))
+
+    def interrupt() -> None:
+        while ("started", "a") not in log.events:
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
+
+    threading.Thread(target=interrupt).start()
+    run(carrier)
+    assert carrier.signal == number
+    assert log.codes["a"] == -signal.SIGTERM
+    assert "b" not in log.codes
+    assert log.codes["cleanup"] == 0
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier, _ = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.2), step("b", "ok"))
+    run(carrier)
+    assert not any(processes.alive(process) for process in processes.registered(tmp_path))

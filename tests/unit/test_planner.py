@@ -1,0 +1,91 @@
+"""The plan of a spec: its steps, what each waits for, and how they run side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaosgate.components.definition import COMPONENTS
+from chaosgate.errors import PlanError
+from chaosgate.model.load import load_spec
+from chaosgate.model.plan import Plan
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.planner import make_plan
+
+SPEC = Path("chaos-specs/scenarios/stream-degradation.yaml")
+
+
+@pytest.fixture(scope="module")
+def spec() -> ChaosSpec:
+    return load_spec(SPEC)
+
+
+@pytest.fixture(scope="module")
+def plan(spec: ChaosSpec) -> Plan:
+    return make_plan(spec)
+
+
+def sources(plan: Plan, step_id: str) -> set[str]:
+    return {read.step for read in plan.step(step_id).inputs}
+
+
+def test_the_steps_stand_in_the_order_of_the_design(plan: Plan) -> None:
+    ids = [step.id for step in plan.steps]
+    assert ids == ["deploy", "baseline-measure", "block1-measure", "block1-inject", "conclude", "gate"]
+    assert plan.finally_.id == "cleanup"
+
+
+def test_measure_and_inject_of_a_block_wait_for_the_baseline_and_not_for_each_other(plan: Plan) -> None:
+    assert sources(plan, "block1-measure") == {"deploy", "baseline-measure"}
+    assert sources(plan, "block1-inject") == {"deploy", "baseline-measure"}
+
+
+def test_conclude_reads_every_step_that_deployed_measured_or_injected(plan: Plan) -> None:
+    assert sources(plan, "conclude") == {"deploy", "baseline-measure", "block1-measure", "block1-inject"}
+    statuses = {read.step for read in plan.step("conclude").inputs if read.port == "status"}
+    assert statuses == sources(plan, "conclude")
+
+
+def test_gate_reads_the_verdict_and_cleanup_reads_nothing(plan: Plan) -> None:
+    assert [(read.port, read.step) for read in plan.step("gate").inputs] == [("verdict", "conclude")]
+    assert plan.finally_.inputs == ()
+
+
+def test_every_input_comes_from_an_output_of_an_earlier_step(plan: Plan) -> None:
+    before: list[str] = []
+    for step in plan.steps:
+        for read in step.inputs:
+            assert read.step in before
+            outputs = {port.name for port in COMPONENTS[plan.step(read.step).component].outputs}
+            assert read.output in outputs
+        before.append(step.id)
+
+
+def test_every_input_port_but_the_spec_is_filled(plan: Plan) -> None:
+    for step in plan.steps:
+        filled = {read.port for read in step.inputs}
+        needed = {port.name for port in COMPONENTS[step.component].inputs} - {"spec"}
+        # The first measure step has no earlier measure step whose status it could read, but deploy's.
+        assert filled == needed, step.id
+
+
+def test_deadlines_lie_past_the_planned_length(plan: Plan) -> None:
+    block = plan.blocks[0]
+    assert plan.step("block1-measure").deadline > block.length + 30
+    assert all(step.deadline > 0 for step in (*plan.steps, plan.finally_))
+
+
+def test_the_plan_is_the_same_each_time(spec: ChaosSpec, plan: Plan) -> None:
+    assert make_plan(spec) == plan
+
+
+def test_parallel_faults_on_one_surface_are_refused(spec: ChaosSpec) -> None:
+    other = spec.spec.faults[0].model_copy(update={"name": "other"})
+    body = spec.spec.model_copy(update={"faults": (spec.spec.faults[0], other), "composition": "parallel"})
+    with pytest.raises(PlanError) as refused:
+        make_plan(spec.model_copy(update={"spec": body}))
+    assert str(refused.value) == (
+        "faults 'slow-wire' and 'other' both act on the wire of one target; in parallel neither effect could be told "
+        "from the other: write `composition: serial`, or split the spec"
+    )

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tracked_runs import spec
+
+from chaosgate.tracking.location import artifact_location, sqlite_file, tracking_uri, ui_command, without_password
+
+
+def test_the_specs_own_uri_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://env:5000")
+    assert tracking_uri(spec(uri="http://spec:5000"), tmp_path) == "http://spec:5000"
+    assert tracking_uri(spec(), tmp_path) == "http://env:5000"
+
+
+def test_without_any_uri_a_database_in_the_state_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    uri = tracking_uri(spec(), tmp_path)
+    assert uri == f"sqlite:///{tmp_path}/mlflow.db"
+    assert sqlite_file(uri) == tmp_path / "mlflow.db"
+    assert artifact_location(uri) == f"file://{tmp_path}/mlartifacts"
+
+
+def test_a_server_chooses_its_own_artifact_location() -> None:
+    assert artifact_location("http://mlflow:5000") is None
+
+
+@pytest.mark.parametrize(
+    ("uri", "command"),
+    [
+        ("sqlite:////data/mlflow.db", "mlflow ui --backend-store-uri sqlite:////data/mlflow.db"),
+        ("sqlite:////my data/mlflow.db", "mlflow ui --backend-store-uri 'sqlite:////my data/mlflow.db'"),
+        ("http://mlflow:5000", "http://mlflow:5000"),
+    ],
+)
+def test_the_ui_command_can_be_pasted_into_a_shell(uri: str, command: str) -> None:
+    assert ui_command(uri) == command
+
+
+def test_a_password_is_never_shown() -> None:
+    assert without_password("http://me:secret@mlflow:5000/x") == "http://me:***@mlflow:5000/x"
+    assert without_password("http://mlflow:5000") == "http://mlflow:5000"
