@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -66,7 +67,7 @@ def digest_of(data: dict[str, Any]) -> str:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_whole(path), parse_constant=_refuse_constant)
+        data = json.loads(read_whole(path), parse_constant=_refuse_constant, parse_float=_finite)
     except ValueError as error:
         raise ArtifactError(f"{path}: is no JSON document: {error}; it was cut short or altered") from error
     if not isinstance(data, dict):
@@ -76,6 +77,13 @@ def _parse(path: Path) -> dict[str, Any]:
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits} is too large for a number")
+    return number
 
 
 def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:

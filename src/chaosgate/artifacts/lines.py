@@ -38,7 +38,7 @@ def read_lines(path: Path, name: str, model: type[Model], identity: Identity | N
     if trailer.get("complete") is not True:
         raise ArtifactError(f"{path}: is incomplete: its last line does not say so; the step did not finish")
     body, count = lines[:-1], len(lines) - 2
-    if trailer.get("count") != count or trailer.get("sha256") != hashlib.sha256(b"".join(body)).hexdigest():
+    if not body or trailer.get("count") != count or trailer.get("sha256") != hashlib.sha256(b"".join(body)).hexdigest():
         raise ArtifactError(
             f"{path}: was altered after it was written: {count} lines read, {trailer.get('count')!r} were written"
         )

@@ -12,11 +12,13 @@ from chaosgate.cli.options import output_option
 
 @click.command()
 @click.option("--coverage", "show_coverage", is_flag=True, help="Promises kept and open; exit code 1 if a row lies.")
-@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), default=Path("catalogue.yaml"), help="The rows.")
+@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), default="catalogue.yaml", help="The rows.")
 @output_option
 def catalogue(show_coverage: bool, file: Path, output: str) -> None:
     """List the registered kinds of faults, SLIs, fits and breakers."""
     if show_coverage:
+        from chaosgate.cli.coverage import print_coverage
+
         print_coverage(file, output)
     else:
         rows = kinds()

@@ -82,7 +82,7 @@ def _problems(
         "have times that run backwards or are no numbers": [o.request for o in observations if not _in_order(o)],
         "name another phase": _of_another_phase(phase, observations, rows),
         "are in the ledger and were not observed": [name for name in rows if name not in known],
-        f"were answered but lack ledger rows (one for each of {_listed(faults)})": _without_rows(
+        f"were answered but lack their ledger rows, one for {_listed(faults)}": _without_rows(
             observations, rows, faults
         ),
         "are missing from the observations by their numbers": _missing_numbers(prefix, observations),
@@ -95,7 +95,7 @@ def _problems(
 
 
 def _listed(faults: Sequence[str]) -> str:
-    return ", ".join(faults) or "no fault"
+    return ", ".join(faults) or "the request"
 
 
 def _in_order(seen: Observation) -> bool:

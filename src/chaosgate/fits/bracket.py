@@ -38,7 +38,7 @@ def separates(counts: Counts, share: float) -> bool:
 
 
 def bracket(counts: Counts, share: float) -> Bracket:
-    """The doses around the threshold: up to `lower` all have 95 % intervals below `share`, from `upper` on all above it.
+    """The doses around the threshold: up to `lower` all 95 % intervals lie below `share`, from `upper` on all above.
 
     Each dose's interval is Clopper-Pearson's on its requests over the dispersion between its own windows.
     """

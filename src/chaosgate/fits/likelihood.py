@@ -20,12 +20,14 @@ Floats = npt.NDArray[np.float64]
 PARAMETERS = 3
 MIN_WINDOWS = PARAMETERS + 1
 """One degree of freedom is left for the dispersion."""
-STEEPNESSES = (0.01, 3.0, 20.0, 100.0, 300.0)
-"""The least, where the search starts, and the greatest rise of the log odds over the range of doses.
+STEEPNESSES = (0.01, 300.0)
+"""The least and the greatest rise of the log odds over the range of doses.
 
 At 0.01 a curve is flat; at 300 it goes from 5 % to 95 % within a fiftieth of the range, where no dose lies in between,
 and its shares are still far from the smallest floating-point number.
 """
+MOST_BACKGROUND = 0.999
+"""The greatest background, as a part of the share looked for: at the whole of it no dose would be the threshold."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,19 @@ class Counts:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve by the dose at which it passes `share`, its steepness per dose unit and its background below `share`."""
+    """A curve by the dose at which it passes `share`, its steepness per dose unit and its background below `share`.
 
-    threshold: float
-    steepness: float
-    background: float
+    Threshold, steepness and background may also be columns of numbers, for as many curves; shares then are rows.
+    """
+
+    threshold: float | Floats
+    steepness: float | Floats
+    background: float | Floats
     share: float
 
     def logits(self, doses: Floats) -> Floats:
         """The log odds that a dose breaks a request that the background spares."""
-        return self.steepness * (doses - self.threshold) + math.log((self.share - self.background) / (1 - self.share))
+        return self.steepness * (doses - self.threshold) + np.log((self.share - self.background) / (1 - self.share))
 
     def breaks(self, doses: Floats) -> Floats:
         """The share that breaks at each dose."""
@@ -91,22 +96,23 @@ class Curve:
 
 def deviance(counts: Counts, curve: Curve) -> float:
     """Twice the log likelihood of the observed shares less that of the curve."""
-    met = counts.n - counts.broken
-    return _deviance(counts, counts.n * curve.breaks(counts.doses), counts.n * curve.meets(counts.doses), met)
+    return float(_deviances(counts, curve.breaks(counts.doses), curve.meets(counts.doses)))
 
 
 def flat_deviance(counts: Counts) -> float:
     """The deviance of one share for all doses."""
-    met = counts.n - counts.broken
-    return _deviance(
-        counts, counts.n * counts.broken.sum() / counts.n.sum(), counts.n * met.sum() / counts.n.sum(), met
-    )
+    share = counts.broken.sum() / counts.n.sum()
+    return float(_deviances(counts, share, 1 - share))
 
 
-def _deviance(counts: Counts, breaks: Floats, meets: Floats, met: Floats) -> float:
+def _deviances(counts: Counts, breaks: Floats, meets: Floats) -> Floats:
+    """One deviance a row of `breaks` and `meets`."""
     from scipy.special import xlogy
 
-    return 2 * float((xlogy(counts.broken, counts.broken / breaks) + xlogy(met, met / meets)).sum())
+    met = counts.n - counts.broken
+    best = xlogy(counts.broken, counts.shares) + xlogy(met, met / counts.n)
+    terms = best - xlogy(counts.broken, breaks) - xlogy(met, meets)
+    return np.asarray(2 * terms.sum(axis=-1))
 
 
 def dispersion(counts: Counts, curve: Curve) -> float:
@@ -135,14 +141,15 @@ def profile(counts: Counts, share: float, threshold: float) -> Curve:
 
 
 def _most_likely(counts: Counts, share: float, thresholds: tuple[float, float]) -> Curve:
-    """The best of L-BFGS-B from several steepnesses: with a background the likelihood is not concave."""
+    """The best curve of a grid, improved by L-BFGS-B: with a background the likelihood may have several maxima."""
     from scipy.optimize import minimize
 
     range_ = float(np.ptp(counts.doses))
+    start = _best_of_grid(counts, share, thresholds)
     bounds = [
         (thresholds[0] / range_, thresholds[1] / range_),
-        (math.log(STEEPNESSES[0]), math.log(STEEPNESSES[-1])),
-        (0.0, share * 0.999),
+        (math.log(STEEPNESSES[0]), math.log(STEEPNESSES[1])),
+        (0.0, share * MOST_BACKGROUND),
     ]
 
     def curve(parameters: Floats) -> Curve:
@@ -153,30 +160,32 @@ def _most_likely(counts: Counts, share: float, thresholds: tuple[float, float]) 
         candidate = curve(parameters)
         return deviance(counts, candidate), _gradient(counts, candidate, range_)
 
-    first = _first_guess(counts, share) / range_
-    background = float(np.clip(counts.broken[0] / counts.n[0], 0, share / 2))
-    starts = [np.array([first, math.log(steepness), background]) for steepness in STEEPNESSES[1:-1]]
-    lowest, highest = np.array(bounds).T
-    found = [
-        minimize(loss, np.clip(start, lowest, highest), jac=True, bounds=bounds, method="L-BFGS-B") for start in starts
-    ]
-    return curve(min(found, key=lambda result: float(result.fun)).x)
+    found = minimize(loss, np.clip(start, *np.array(bounds).T), jac=True, bounds=bounds, method="L-BFGS-B")
+    return curve(found.x)
+
+
+def _best_of_grid(counts: Counts, share: float, thresholds: tuple[float, float]) -> Floats:
+    """Threshold / range, ln(steepness) and background of the likeliest curve of a grid."""
+    range_ = float(np.ptp(counts.doses))
+    axes = (
+        np.unique(np.linspace(*thresholds, 61)),
+        np.geomspace(*STEEPNESSES, 40),
+        share * MOST_BACKGROUND * np.array([0.0, 0.1, 0.3, 0.6, 1.0]),
+    )
+    threshold, steepness, background = (axis.reshape(-1, 1) for axis in np.meshgrid(*axes))
+    grid = Curve(threshold, steepness / range_, background, share)
+    best = int(np.argmin(_deviances(counts, grid.breaks(counts.doses), grid.meets(counts.doses))))
+    return np.array([threshold[best, 0] / range_, math.log(steepness[best, 0]), background[best, 0]])
 
 
 def _gradient(counts: Counts, curve: Curve, range_: float) -> Floats:
     """The deviance's derivatives by threshold / range, ln(steepness) and background."""
-    p, q = curve.breaks(counts.doses), curve.meets(counts.doses)
+    p, q, logits = curve.breaks(counts.doses), curve.meets(counts.doses), curve.logits(counts.doses)
     by_share = -2 * (counts.broken / p - (counts.n - counts.broken) / q)
-    spared = _logistic(-curve.logits(counts.doses))
-    by_logit = by_share * q * _logistic(curve.logits(counts.doses))
-    by_background = by_share @ spared - by_logit.sum() / (curve.share - curve.background)
+    by_logit = by_share * q * _logistic(logits)
+    by_background = by_share @ _logistic(-logits) - by_logit.sum() / (curve.share - curve.background)
     by_steepness = by_logit @ (curve.steepness * (counts.doses - curve.threshold))
     return np.array([-by_logit.sum() * curve.steepness * range_, by_steepness, by_background])
-
-
-def _first_guess(counts: Counts, share: float) -> float:
-    """The first dose whose share reaches `share`."""
-    return float(counts.doses[np.argmax(counts.shares >= share)])
 
 
 def _logistic(logits: Floats) -> Floats:

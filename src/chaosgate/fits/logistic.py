@@ -17,7 +17,7 @@ from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Threshold
 from chaosgate.units import Dimension, format_value
 
 CURVE_POINTS = 50
-PRECISION = 1e-5
+PRECISION = 1e-4
 """How closely an end of the interval is found, as a part of the range of doses."""
 
 
@@ -76,15 +76,16 @@ class _Sweep:
     def _fitted(self) -> Threshold:
         total = self.counts.by_dose()
         curve = fit_curve(total, self.share)
-        if (reason := self._beyond(curve.threshold)) is not None:
+        value = float(curve.threshold)
+        if (reason := self._beyond(value)) is not None:
             return self._refused(reason)
         spread = dispersion(self.counts, curve)
         cut = deviance(total, curve) + spread * _critical(len(self.counts.n) - PARAMETERS)
         if flat_deviance(total) <= cut:
             return self._refused("the share that breaks the bound does not rise significantly with the dose")
         lower, upper = (_crossing(total, curve, float(end), cut) for end in total.doses[[0, -1]])
-        fitted = self._threshold("fitted", curve.threshold, lower, upper, self._open(lower, upper))
-        goodness = {"deviance": deviance(self.counts, curve), "dispersion": spread, "background": curve.background}
+        fitted = self._threshold("fitted", value, lower, upper, self._open(lower, upper))
+        goodness = {"deviance": deviance(self.counts, curve), "dispersion": spread, "background": float(curve.background)}
         return fitted.model_copy(update={"curve": self._curve(curve), "goodness": goodness})
 
     def _beyond(self, threshold: float) -> str | None:
@@ -169,4 +170,4 @@ def _crossing(counts: Counts, curve: Curve, end: float, cut: float) -> float | N
 
     if above(end) <= 0:
         return None
-    return float(brentq(above, curve.threshold, end, xtol=PRECISION * float(np.ptp(counts.doses))))
+    return float(brentq(above, float(curve.threshold), end, xtol=PRECISION * float(np.ptp(counts.doses))))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 from aiohttp import hdrs, web
+from multidict import CIMultiDict
 from yarl import URL
 
 from chaosgate.gateway.body import Body
@@ -176,7 +178,9 @@ def _error(message: str, kind: str) -> dict[str, Any]:
 async def _send(
     request: web.Request, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    response = web.json_response(dict(body), status=status, headers=headers)
+    named = CIMultiDict({"Content-Type": "application/json"})
+    named.update(headers or {})
+    response = web.Response(body=json.dumps(dict(body), allow_nan=False).encode(), status=status, headers=named)
     await response.prepare(request)
     await response.write_eof()
     return response

@@ -24,6 +24,10 @@ class UpstreamBroken(Exception):
     """The server's response ended before its end."""
 
 
+class EventTooLong(Exception):
+    """The stream cannot be cut, as its events do not end; all its bytes can still be passed on."""
+
+
 class PassThrough(web.StreamResponse):
     """The server's response, status line and headers unchanged."""
 
@@ -55,21 +59,20 @@ async def relay_until_cut(
     nothing is cut any more.
     """
     splitter, point = EventSplitter(), CutPoint(planned.cut)
-    async for chunk in _chunks(upstream):
-        try:
-            events = splitter.feed(chunk)
-        except ValueError:
-            planned.touch.bypass("an event is too long")
-            await response.write(splitter.rest)
-            await relay(upstream, response)
-            return False
-        passed = point.passed(events)
-        await response.write(b"".join(events if halted() else passed))
-        if len(passed) < len(events) and not halted():
-            planned.touch.apply(_effect(planned.cut))
-            return True
+    try:
+        async for events in _events(upstream, splitter):
+            passed = events if halted() else point.passed(events)
+            await response.write(b"".join(passed))
+            if len(passed) < len(events):
+                planned.touch.apply(_effect(planned.cut))
+                return True
+    except EventTooLong:
+        planned.touch.bypass("an event is too long")
+        await response.write(splitter.rest)
+        await relay(upstream, response)
+        return False
     planned.touch.bypass("halted" if halted() else "the stream ended first")
-    await response.write(b"".join(splitter.close()) + splitter.rest)
+    await response.write(splitter.rest)
     return False
 
 
@@ -121,6 +124,16 @@ async def _chunks(upstream: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
             yield chunk
     except (aiohttp.ClientError, OSError) as error:
         raise UpstreamBroken from error
+
+
+async def _events(upstream: aiohttp.ClientResponse, splitter: EventSplitter) -> AsyncIterator[list[bytes]]:
+    """The events that each chunk completes; what ends in no event stays in `splitter.rest`."""
+    try:
+        async for chunk in _chunks(upstream):
+            yield splitter.feed(chunk)
+        yield splitter.close()
+    except ValueError as error:
+        raise EventTooLong from error
 
 
 def _uncuttable(upstream: aiohttp.ClientResponse) -> str | None:

@@ -19,6 +19,7 @@ class Frozen(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         allow_inf_nan=False,
+        ser_json_inf_nan="constants",
         use_attribute_docstrings=True,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,10 +61,19 @@ class _Filler:
                 self.problems.append(Problem(DECLARATIONS, f"--set {name}={self.settings[name]}: {message}"))
         for name, declaration in self.declared.items():
             parameter, _ = validate(Parameter, declaration)
-            problems = _declaration_problems(name, parameter) if parameter else []
+            problems = list(self._nested(name, declaration))
+            if parameter and not problems:
+                problems = _declaration_problems(name, parameter)
             self.problems += problems
             if parameter and not problems:
                 self._choose(name, parameter)
+
+    def _nested(self, name: str, declaration: Any) -> Iterator[Problem]:
+        for key, value in declaration.items() if isinstance(declaration, dict) else ():
+            if isinstance(value, str) and "{{" in value:
+                self.used.update(_PLACEHOLDER.findall(value))
+                message = f"read {yaml_type(value)}; a parameter cannot use another one"
+                yield Problem((*DECLARATIONS, name, key), message)
 
     def _choose(self, name: str, parameter: Parameter) -> None:
         if name not in self.settings:
@@ -80,6 +89,8 @@ class _Filler:
             self.values[name] = value
 
     def fill(self, data: Any, path: DataPath) -> Any:
+        if path == DECLARATIONS:
+            return data
         if isinstance(data, dict):
             return {key: self.fill(value, (*path, key)) for key, value in data.items()}
         if isinstance(data, list):
@@ -89,8 +100,6 @@ class _Filler:
     def _text(self, text: str, path: DataPath) -> str | int:
         names = _PLACEHOLDER.findall(text)
         rest = _ANY_BRACES.search(_PLACEHOLDER.sub("", text))
-        if path[: len(DECLARATIONS)] == DECLARATIONS:
-            return self._spoil(path, f"read {yaml_type(text)}; a parameter cannot use another one", text)
         if rest:
             return self._spoil(path, f"read {rest[0]!r}; only {{{{ parameters.NAME }}}} can be filled in", text)
         self.used.update(names)

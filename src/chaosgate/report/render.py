@@ -56,6 +56,7 @@ def _context(view: ReportView) -> dict[str, Any]:
         "started": sections.clock_time(view.record.started),
         "duration": sections.run_duration(view.record.started, view.record.finished),
         "reasons": sections.sorted_reasons(view.verdict.reasons),
+        "holding": [reason for reason in view.verdict.reasons if reason.verdict == "pass"],
         "objectives": objective_rows(view.spec, view.verdict, view.estimates, view.fits),
         "thresholds": _thresholds(view),
         "timeline": Markup(_timeline(view)),

@@ -91,7 +91,7 @@ def threshold_sentence(fit: Fit, result: FitResult, axis: DoseAxis) -> str:
         return f"At a {axis.parameter} of {value} {interval}, {breaks} ({basis}).{note}"
     if threshold.outcome == "bracketed":
         return (
-            f"The doses separate completely, so no curve is fitted: the {axis.parameter} at which {breaks} lies "
+            f"The doses separate, so no curve is fitted: the {axis.parameter} at which {breaks} lies "
             f"between {lower} and {upper} ({basis})."
         )
     return f"No threshold: {threshold.reason or 'no reason was given'} ({basis})."

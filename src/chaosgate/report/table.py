@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chaosgate.judge.reasons import worst
@@ -97,18 +97,17 @@ def _sli_row(
 ) -> ObjectiveRow:
     place: Judged = "dose" if isinstance(objective.at, DoseRange) else (objective.at or "dose")
     cells: dict[Judged, Cell] = {
-        "baseline": estimate_cell(found.baseline if found else None),
+        "baseline": _compared(found.baseline if found else None),
         "dose": Cell(MISSING),
-        "recovery": estimate_cell(found.recovery if found else None),
+        "recovery": _compared(found.recovery if found else None),
     }
     cells[place] = estimate_cell(estimate)
     at = _place(objective) if estimate is None else estimate.at
-    after = found.after if found else None
     return ObjectiveRow(
         objective=objective.name,
         severity=objective.severity,
         sli=objective.sli or MISSING,
-        at=at if after is None else f"{at}, from {format_value(round(after, 3), 'duration')} on",
+        at=_judged_on(at, found, estimate),
         baseline=cells["baseline"],
         dose=cells["dose"],
         recovery=cells["recovery"],
@@ -119,10 +118,23 @@ def _sli_row(
     )
 
 
+def _compared(estimate: Estimate | None) -> Cell:
+    """A cell that is not judged: why its interval is as it is does not matter, only why a number is missing."""
+    cell = estimate_cell(estimate)
+    return cell if cell.value == MISSING else replace(cell, note="")
+
+
 def _place(objective: Objective) -> str:
     if not isinstance(objective.at, DoseRange):
         return str(objective.at)
     return "all doses" if objective.at.dose == "all" else f"dose {objective.at.dose}"
+
+
+def _judged_on(at: str, found: ObjectiveEstimate | None, estimate: Estimate | None) -> str:
+    """The place with the fault whose doses are meant, or with the moment from which on a recovery was judged."""
+    if found is not None and found.after is not None:
+        return f"{at}, from {format_value(round(found.after, 3), 'duration')} on"
+    return at if estimate is None or estimate.fault is None else f"{at} of {estimate.fault}"
 
 
 def _counts(n: int, windows: int) -> str:
@@ -169,6 +181,6 @@ def _threshold_cell(result: FitResult | None) -> Cell:
         case "fitted":
             return Cell(format_value(threshold.value, result.dimension), interval)
         case "bracketed":
-            return Cell(interval, note="bracketed: the doses separate completely")
+            return Cell(interval, note="bracketed: the doses separate")
         case "refused":
             return Cell(MISSING, note=threshold.reason or "refused")

@@ -114,6 +114,14 @@ async def test_headers_beyond_ascii_pass() -> None:
         assert "X-Name: Grüße\r\n".encode() in await raw(served.url, raw_post({"X-Name": "Grüße"}))
 
 
+async def test_a_client_that_asks_before_it_sends_is_told_to_go_on() -> None:
+    async with upstream(echo) as url, gateway(url) as served:
+        answer = await raw(served.url, raw_post({"Expect": "100-continue"}))
+
+        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+        assert answer.endswith(b"\r\n\r\n{}")
+
+
 async def test_an_event_reaches_the_client_while_the_server_holds_the_rest() -> None:
     first_seen = asyncio.Event()
 

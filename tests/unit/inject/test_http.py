@@ -49,7 +49,7 @@ async def test_a_refusal_carries_the_call_and_the_gateways_words() -> None:
         assert str(refused.value) == (
             f"PUT {served.admin_url}/v1/faults/slo: refused with 404: unknown fault 'slo'; did you mean 'slow'?"
         )
-        with pytest.raises(GatewayError, match="refused with 400: phase: unknown phase 'x'; known: baseline, block1$"):
+        with pytest.raises(GatewayError, match=r"refused with 400: phase: unknown phase 'x'; known: baseline, block1$"):
             await admin.post("done", phase="x")
 
 

@@ -44,6 +44,7 @@ async def ask_in(session: aiohttp.ClientSession, url: str, limit: float = 10.0) 
         (streaming(BLUE, DONE), "ok", 1, "blue"),
         (streaming(b": hello\n\n", ANSWER), "ok", 1, "blue"),
         (streaming(ANSWER.replace(b"\n", b"\r")), "ok", 1, "blue"),
+        (streaming(DONE.replace(b"\n", b"\r")), "ok", 0, ""),
         (streaming(event(token("blue green")), STOP), "ok", 1, "blue green"),
         (streaming(BLUE, STOP, 0.01, None), "ok", 1, "blue"),
         (streaming(BLUE, BLUE), "cut", 2, "blueblue"),

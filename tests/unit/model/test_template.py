@@ -35,7 +35,7 @@ def test_own_parameters_of_a_kind_are_shown_with_their_defaults() -> None:
 
 
 def test_an_unknown_kind_gets_the_nearest_name() -> None:
-    with pytest.raises(RegistryError, match="unknown fault kind 'wire.latenci'; did you mean 'wire.latency'"):
+    with pytest.raises(RegistryError, match=r"unknown fault kind 'wire.latenci'; did you mean 'wire.latency'"):
         first_spec("mine", "embedded", "embedded/tiny", None, "wire.latenci")
 
 

@@ -56,7 +56,7 @@ def test_an_open_end_is_said_in_words() -> None:
 def test_a_bracketed_threshold_in_words() -> None:
     bracket = Threshold(outcome="bracketed", value=None, lower=0.22, upper=0.26, n=800, windows=20)
     assert sentence(bracket) == (
-        "The doses separate completely, so no curve is fitted: the delay at which 5 % of requests break "
+        "The doses separate, so no curve is fitted: the delay at which 5 % of requests break "
         "ttft <= 300ms lies between 220ms and 260ms (800 requests in 20 windows)."
     )
 

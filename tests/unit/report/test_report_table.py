@@ -34,7 +34,12 @@ def test_an_objective_at_a_dose_is_shown_beside_baseline_and_recovery(failing: R
     assert str(row.dose) == "640ms [601.6ms, 697.6ms]"
     assert str(row.recovery) == "81ms [76.14ms, 88.29ms]"
     assert (row.judged, row.cell()) == ("dose", row.dose)
-    assert (row.sli, row.at, row.bound, row.n) == ("ttft-p95", "dose <= 180ms", "<= 500ms", "320, 8 windows")
+    assert (row.sli, row.at, row.bound, row.n) == (
+        "ttft-p95",
+        "dose <= 180ms of slow-wire",
+        "<= 500ms",
+        "320, 8 windows",
+    )
     assert (row.severity, row.verdict) == ("gate", "fail")
 
 
@@ -74,7 +79,10 @@ def test_an_objective_that_judges_each_dose_has_a_row_for_each() -> None:
         Reason(verdict="fail", text="breaks", objective="first-token", at="dose 600ms"),
     )
     rows = objective_rows(views.make_spec(objectives=[each]), Verdict(verdict="fail", reasons=reasons), estimates, None)
-    assert [(row.at, row.verdict) for row in rows] == [("dose 100ms", "pass"), ("dose 600ms", "fail")]
+    assert [(row.at, row.verdict) for row in rows] == [
+        ("dose 100ms of slow-wire", "pass"),
+        ("dose 600ms of slow-wire", "fail"),
+    ]
 
 
 def test_a_fitted_threshold_names_the_end_that_is_judged(passing: ReportView) -> None:
@@ -85,7 +93,7 @@ def test_a_fitted_threshold_names_the_end_that_is_judged(passing: ReportView) ->
 
 def test_a_bracket_stands_for_the_value_of_a_threshold(undecided: ReportView) -> None:
     cell = rows_of(undecided)["headroom"].cell()
-    assert cell == Cell("[220ms, 260ms]", note="bracketed: the doses separate completely")
+    assert cell == Cell("[220ms, 260ms]", note="bracketed: the doses separate")
 
 
 def test_a_refused_threshold_says_why(passing: ReportView) -> None:
@@ -102,6 +110,24 @@ def test_a_run_without_estimates_has_empty_cells_and_no_verdicts(broken: ReportV
     assert [row.verdict for row in rows] == [None] * 4
     assert [row.at for row in rows] == ["dose <= 180ms", "all doses", "lower end of its interval", "recovery"]
     assert {row.n for row in rows} == {"-"}
+
+
+def test_a_note_on_an_interval_is_kept_only_where_it_is_judged(passing: ReportView) -> None:
+    assert passing.estimates is not None
+    note, gone = {"upper": None, "reason": "70 of 72 requests"}, {"value": None, "reason": "no request"}
+    objective = passing.estimates.objectives[0]
+    changed = objective.model_copy(
+        update={
+            "estimates": (objective.estimates[0].model_copy(update=note),),
+            "baseline": views.ttft("baseline", "baseline", 0.078).model_copy(update=note),
+            "recovery": views.ttft("recovery", "recovery", 0.081).model_copy(update=gone),
+        }
+    )
+    row = rows_of(replace(passing, estimates=passing.estimates.model_copy(update={"objectives": (changed,)})))[
+        "first-token"
+    ]
+    assert (row.dose.note, row.baseline.note, row.recovery.note) == ("70 of 72 requests", "", "no request")
+    assert row.baseline.interval == "[73.32ms, inf)"
 
 
 def test_a_missing_number_says_why() -> None:

@@ -35,6 +35,11 @@ def test_only_the_commit_of_the_environment_is_uploaded() -> None:
     assert "3.11" not in {*run_page(tracked_run()).tags.values(), *run_page(tracked_run()).params.values()}
 
 
+def test_outside_a_repository_there_is_no_commit_tag() -> None:
+    record = tracked_run().record.model_copy(update={"environment": {"git": "none"}})
+    assert "mlflow.source.git.commit" not in run_page(tracked_run(record=record)).tags
+
+
 def test_a_long_reason_is_cut_for_the_table() -> None:
     verdict = Verdict.model_validate({"verdict": "fail", "reasons": [{"verdict": "fail", "text": "x" * 900}]})
     assert len(run_page(tracked_run(verdict=verdict)).tags["chaosgate.reason"]) == MAX_REASON

@@ -56,6 +56,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
 
     `name` keeps the ids of several plots in one page apart.
     """
+    _settle(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     whole = _WRITTEN.fullmatch(buffer.getvalue())
@@ -67,6 +68,18 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     body = body.replace("'DejaVu Sans'", "system-ui, sans-serif")
     label = escape(f"{title}. {description}")
     return f'<svg role="img" aria-label="{label}" {whole[1]}>\n<title>{escape(title)}</title>{body.rstrip()}'
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out and round where its axes stand.
+
+    The layout solver's last digits differ from run to run, and matplotlib makes the ids of clip paths from them.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(part, 4) for part in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
 
 
 def quiet(axes: Axes) -> None:

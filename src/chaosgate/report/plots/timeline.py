@@ -166,7 +166,7 @@ def _draw_ttft(axes: Axes, series: Sequence[SeriesPoint]) -> None:
     axes.set_ylabel(f"time to first\ntoken [{unit}]")
     axes.set_ylim(bottom=0)
     quiet(axes)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=2, borderaxespad=0)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0)
 
 
 def _draw_errors(axes: Axes, series: Sequence[SeriesPoint]) -> None:

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulated_run import LATENCY, OBJECTIVES, Conditions, passing_run, simulate, stream_spec
+
+from chaosgate.estimate.drift import find_drift, responses
+from chaosgate.estimate.windows import place_requests
+
+
+def test_what_is_judged_at_a_dose_can_drift() -> None:
+    found = responses(passing_run().spec)
+
+    assert [(each.fault, each.name, str(each.bound)) for each in found] == [
+        ("slow-wire", "ttft-p95", "<= 500ms"),
+        ("slow-wire", "exact-match", ">= 99 %"),
+        ("slow-wire", "ttft", "<= 300ms"),
+    ]
+
+
+def test_a_steady_service_does_not_drift() -> None:
+    for seed in range(10):
+        run = simulate(seed=seed)
+        assert list(find_drift(run.spec, place_requests(run))) == []
+
+
+def test_a_service_that_grows_slower_drifts() -> None:
+    run = simulate(conditions=Conditions(drift=0.5))
+    (sentence,) = find_drift(run.spec, place_requests(run))
+
+    assert sentence == (
+        "slow-wire: the controls drifted: 0 % (0 % to 4.06 %) of requests broke ttft <= 300ms in the first, "
+        "100 % (95.01 % to 100 %) in the last"
+    )
+
+
+def test_each_fault_has_its_own_controls() -> None:
+    faults = (LATENCY, {**LATENCY, "name": "later-wire"})
+    objectives = ({**OBJECTIVES[0], "bound": "<= 300ms", "fault": "later-wire"},)
+    run = simulate(stream_spec(faults=faults, fits=(), objectives=objectives), Conditions(drift=0.4))
+    (sentence,) = find_drift(run.spec, place_requests(run))
+
+    assert sentence.startswith("later-wire: the controls drifted: ")
+
+
+def test_fewer_than_two_pairs_of_controls_say_nothing() -> None:
+    run = simulate(conditions=Conditions(drift=0.5))
+    placed = place_requests(run)
+    cut = replace(placed, sweeps={"slow-wire": placed.sweeps["slow-wire"][:3]})
+
+    assert list(find_drift(run.spec, cut)) == []

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from simulated_run import KNEE, LATENCY, OBJECTIVES, Conditions, Json, simulate, stream_spec
+
+from chaosgate.estimate import estimate_run
+from chaosgate.estimate.objectives import named_slis
+from chaosgate.model.result import Estimates, ObjectiveEstimate
+
+FAULTS = (LATENCY, {**LATENCY, "name": "other-wire"})
+
+
+def estimated(*objectives: Json, conditions: Conditions | None = None, **spec: Any) -> Estimates:
+    return estimate_run(simulate(stream_spec(fits=(), objectives=objectives, **spec), conditions))
+
+
+def one(objective: Json, **more: Any) -> ObjectiveEstimate:
+    (found,) = estimated(objective, **more).objectives
+    return found
+
+
+def dose(at: str, **more: Any) -> Json:
+    return {"name": "first-token", "sli": "ttft-p95", "bound": "<= 300ms", "at": {"dose": at}, **more}
+
+
+def test_a_dose_range_pools_its_doses_without_the_controls() -> None:
+    found = one(dose("<= 180ms"))
+    (estimate,) = found.estimates
+
+    assert (estimate.at, estimate.place, estimate.fault, estimate.dose) == ("dose <= 180ms", "dose", "slow-wire", None)
+    assert estimate.windows == 8
+    assert estimate.value is not None
+    # P95 over 100 and 180 ms alike is the P90 at 180 ms: 180 + 30 + 10 * ln 10 = 233 ms; with controls it would be less.
+    assert 0.225 < estimate.value < 0.245
+    assert found.baseline is not None
+    assert found.recovery is not None
+    assert (found.baseline.at, found.recovery.at) == ("baseline", "recovery")
+
+
+def test_all_means_every_dose() -> None:
+    (estimate,) = one(dose("all")).estimates
+
+    assert (estimate.at, estimate.windows) == ("all doses", 20)
+
+
+def test_each_judges_one_by_one() -> None:
+    found = one(dose("<= 220ms", each=True))
+
+    assert [estimate.at for estimate in found.estimates] == ["dose 100ms", "dose 180ms", "dose 220ms"]
+    assert [estimate.windows for estimate in found.estimates] == [4, 4, 4]
+
+
+def test_a_range_without_doses_has_an_estimate_with_a_reason() -> None:
+    (estimate,) = one(dose("<= 50ms")).estimates
+
+    assert (estimate.value, estimate.n) == (None, 0)
+    assert estimate.reason == "no request counts for ttft-p95 in 0 windows"
+
+
+def test_an_objective_names_its_fault() -> None:
+    found = one(dose("all", fault="other-wire"), faults=FAULTS)
+
+    assert found.estimates[0].fault == "other-wire"
+
+
+def test_at_baseline() -> None:
+    (estimate,) = one({"name": "base", "sli": "ttft-p95", "bound": "<= 1s", "at": "baseline"}).estimates
+
+    assert (estimate.at, estimate.place, estimate.windows) == ("baseline", "baseline", 3)
+
+
+BACK = {"name": "back", "sli": "ttft-p95", "bound": "<= 300ms", "at": "recovery"}
+
+
+@pytest.mark.parametrize(
+    ("slow", "within", "after", "windows"),
+    [
+        (0.0, "5s", 0.2, 6),
+        (2.0, "5s", 2.2, 5),
+        (3.0, "5s", 4.2, 4),
+        (3.0, "4s", 2.2, 4),
+        (30.0, "5s", 4.2, 4),
+        (3.0, None, 0.2, 3),
+    ],
+)
+def test_recovery_is_taken_from_when_it_is_back(slow: float, within: str | None, after: float, windows: int) -> None:
+    objective = BACK if within is None else {**BACK, "within": within}
+
+    found = one(objective, conditions=Conditions(slow_recovery=slow))
+
+    assert found.after == pytest.approx(after, abs=1e-5)
+    assert found.estimates[0].windows == windows
+
+
+def test_the_table_has_every_named_sli_at_every_dose() -> None:
+    spec = stream_spec(
+        faults=FAULTS, fits=(KNEE,), objectives=tuple(o for o in OBJECTIVES if o["name"] != "first-token")
+    )
+    table = estimate_run(simulate(spec)).doses
+
+    assert named_slis(spec) == ["error-rate", "ttft-p95", "exact-match"]
+    assert [(e.fault, e.sli, e.dose) for e in table] == [
+        (fault, sli, dose)
+        for fault in ("slow-wire", "other-wire")
+        for sli in ("error-rate", "ttft-p95", "exact-match")
+        for dose in (0.0, 0.1, 0.18, 0.22, 0.26, 0.32)
+    ]
+    assert {e.place for e in table if e.dose == 0} == {"control"}
+    assert {e.at for e in table if e.dose == 0.18} == {"dose 180ms"}
+    assert all(e.windows == (6 if e.dose == 0 else 4) for e in table)
