@@ -91,7 +91,7 @@ def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:
         # A spec's kinds are looked up in the registry, which plain validation does not know.
         from chaosgate.model.load import spec_from_data
 
-        return cast(Model, spec_from_data(envelope["content"], str(path)))
+        return cast(Model, spec_from_data(envelope.get("content"), str(path)))
     try:
         return model.model_validate(envelope.get("content"))
     except ValidationError as error:

@@ -27,15 +27,11 @@ def catalogue(show_coverage: bool, file: Path, output: str) -> None:
 
 def kinds() -> list[dict[str, str]]:
     """Every registered kind: its sort, name and the first sentence of its docstring."""
-    from chaosgate.model.breaker import BREAKERS
-    from chaosgate.model.fault import FAULTS
-    from chaosgate.model.fit import FITS
-    from chaosgate.model.sli import SLIS
+    from chaosgate.cli.coverage import REGISTRIES
 
-    registries = {"fault": FAULTS, "sli": SLIS, "fit": FITS, "breaker": BREAKERS}
     return [
         {"sort": sort, "name": name, "what": (kind.__doc__ or "").strip().splitlines()[0]}
-        for sort, registry in registries.items()
+        for sort, registry in REGISTRIES.items()
         for name, kind in registry.items()
     ]
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from chaosgate.estimate.data import PhaseData, RunData
+from chaosgate.estimate.requests import Request
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import BASELINE, SETTLE
 from chaosgate.model.observation import TimelineEvent, Window
@@ -48,7 +49,7 @@ def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
             yield from _load_problems(phase, recovery.windows)
             yield from _timeline_problems(phase, injection)
             yield from _ledger_problems(phase, injection)
-            yield from _misplaced(windows, injection)
+            yield from _misplaced(block.phase, windows.requests[block.phase], injection)
 
 
 def events_of(phase: PhaseData, *names: str) -> list[TimelineEvent]:
@@ -144,21 +145,20 @@ def _ledger_problems(phase: PhaseData, injection: Injection) -> Iterator[str]:
             yield f"{_name(window)} touched {window.applied} requests by its proof; the ledger holds {found}"
 
 
-def _misplaced(windows: RunWindows, injection: Injection) -> Iterator[str]:
+def _misplaced(phase: str, requests: Sequence[Request], injection: Injection) -> Iterator[str]:
     """Requests whose arrival and window, both stamped by the gateway, contradict each other by more than SETTLE."""
-    injected = {(window.fault, window.window): window for window in injection.windows}
-    wrong = []
-    for request in windows.requests[injection.phase]:
-        for key in request.windows.items():
-            window = injected.get(key)
-            if window is not None and not window.on - SETTLE <= request.seen <= window.off + SETTLE:
-                wrong.append(request.observation.request)
-        if request.by_ledger and injection.halted is None:
-            wrong += [
-                request.observation.request
-                for window in injection.windows
-                if window.on + SETTLE < request.seen < window.off - SETTLE and window.fault not in request.windows
-            ]
+    wrong = [request.observation.request for request in requests if _contradicts(request, injection)]
     if wrong:
-        count = f"{injection.phase}: {len(wrong)} requests"
+        count = f"{phase}: {len(wrong)} requests"
         yield f"{count} arrived at another time than the window the ledger gives them, first {min(wrong)}"
+
+
+def _contradicts(request: Request, injection: Injection) -> bool:
+    for window in injection.windows:
+        booked = request.windows.get(window.fault)
+        if booked == window.window and not window.on - SETTLE <= request.seen <= window.off + SETTLE:
+            return True
+        within = request.by_ledger and window.on + SETTLE < request.seen < window.off - SETTLE
+        if within and booked is None and injection.halted is None:
+            return True
+    return False

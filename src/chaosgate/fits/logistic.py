@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from pydantic import field_validator
 
 from chaosgate.binomial import LEVEL
 from chaosgate.fits.bracket import bracket, separates
 from chaosgate.fits.likelihood import PARAMETERS, Counts, Curve, deviance, dispersion, fit_curve, flat_deviance, profile
 from chaosgate.fits.screen import eventful, monotone, reached, usable
-from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Threshold
+from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Response, Threshold
 from chaosgate.units import Dimension, format_value
 
 CURVE_POINTS = 50
@@ -25,11 +26,21 @@ PRECISION = 1e-4
 class Logistic(Fit):
     """A logistic curve through the shares that break the response's bound; its threshold is where it passes `share`.
 
-    The curve starts from 0 and ends at 100 %: where a fault selects a part of the requests, or some break the bound at
-    any dose, it fits badly, the dispersion grows and with it the interval.
+    The curve rises from a background, the share that breaks the bound at any dose, to 100 %. Where a fault selects only
+    a part of the requests it fits badly; the dispersion grows with the misfit, and with it the interval.
     """
 
     kind: Literal["logistic"]
+
+    @field_validator("response")
+    @classmethod
+    def _share_within(cls, response: Response) -> Response:
+        if not 0 < response.share < 1:
+            read = format_value(response.share, "share")
+            raise ValueError(
+                f"read share {read}; a logistic curve passes shares above 0 % and below 100 %, such as 5 %"
+            )
+        return response
 
     def fit(self, windows: Sequence[DoseWindow], seed: int, dimension: Dimension = "number") -> Threshold:
         """The threshold with its 95 % profile-likelihood interval, the bracketing doses, or the reason for neither.
@@ -76,16 +87,20 @@ class _Sweep:
     def _fitted(self) -> Threshold:
         total = self.counts.by_dose()
         curve = fit_curve(total, self.share)
-        value = float(curve.threshold)
-        if (reason := self._beyond(value)) is not None:
-            return self._refused(reason)
         spread = dispersion(self.counts, curve)
         cut = deviance(total, curve) + spread * _critical(len(self.counts.n) - PARAMETERS)
         if flat_deviance(total) <= cut:
             return self._refused("the share that breaks the bound does not rise significantly with the dose")
+        value = float(curve.threshold)
+        if (reason := self._beyond(value)) is not None:
+            return self._refused(reason)
         lower, upper = (_crossing(total, curve, float(end), cut) for end in total.doses[[0, -1]])
         fitted = self._threshold("fitted", value, lower, upper, self._open(lower, upper))
-        goodness = {"deviance": deviance(self.counts, curve), "dispersion": spread, "background": float(curve.background)}
+        goodness = {
+            "deviance": deviance(self.counts, curve),
+            "dispersion": spread,
+            "background": float(curve.background),
+        }
         return fitted.model_copy(update={"curve": self._curve(curve), "goodness": goodness})
 
     def _beyond(self, threshold: float) -> str | None:
@@ -165,9 +180,12 @@ def _crossing(counts: Counts, curve: Curve, end: float, cut: float) -> float | N
     """Where between the curve's threshold and `end` the profile deviance reaches `cut`; None when it does not."""
     from scipy.optimize import brentq
 
+    best = float(curve.threshold)
+
     def above(threshold: float) -> float:
-        return deviance(counts, profile(counts, curve.share, threshold)) - cut
+        candidate = curve if threshold == best else profile(counts, curve.share, threshold)
+        return deviance(counts, candidate) - cut
 
     if above(end) <= 0:
         return None
-    return float(brentq(above, float(curve.threshold), end, xtol=PRECISION * float(np.ptp(counts.doses))))
+    return float(brentq(above, best, end, xtol=PRECISION * float(np.ptp(counts.doses))))

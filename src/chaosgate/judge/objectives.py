@@ -164,7 +164,7 @@ def _fit_text(objective: Objective, bound: Bound, end: str, fit: FitResult, plac
     if threshold.outcome == "refused":
         return f"{objective.name}: fit {fit.name} found no threshold{because}"
     ends = range_text(threshold.lower, threshold.upper, fit.dimension)
-    found = "the threshold lies between" if threshold.outcome == "bracketed" else "the threshold's interval is"
+    found = "the threshold lies within" if threshold.outcome == "bracketed" else "the threshold's interval is"
     words = _WORDS[place].format(bound=bound)
     count = f"{threshold.n} requests, fit {fit.name}"
     return f"{objective.name}: {found} {ends} ({count}); its {end} end is judged, {words}{because}"

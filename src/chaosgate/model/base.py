@@ -28,5 +28,6 @@ class Frozen(BaseModel):
         return self.model_dump(mode="json")
 
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A DNS label (RFC 1123): it can name a Kubernetes object, an MLflow run and a file."""

@@ -13,7 +13,7 @@ from chaosgate.registry import Registry
 from chaosgate.units import Dimension
 
 Statistic = Literal["quantile", "share"]
-_QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>\d{1,2}(\.\d+)?)")
+_QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>[0-9]{1,3}(\.[0-9]+)?)")
 
 
 class Sli(ABC):
@@ -66,6 +66,10 @@ def resolve_sli(name: str) -> SliRef:
         raise RegistryError(f"unknown SLI {name!r}")
     kind = SLIS.get(match["kind"])
     quantile = float(match["percent"]) / 100
-    if kind.statistic != "quantile" or quantile == 0:
+    if kind.statistic != "quantile":
         raise RegistryError(f"SLI {name!r} has no percentiles; write {match['kind']!r}")
+    if not 0 < quantile < 1:
+        raise RegistryError(
+            f"SLI {name!r} names no percentile between 0 and 100; write one, such as {match['kind']}-p95"
+        )
     return SliRef(name, kind, quantile)

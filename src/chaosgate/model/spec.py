@@ -15,6 +15,8 @@ from chaosgate.model.fit import Fit
 from chaosgate.units import Bound, Duration, Rate
 
 API_VERSION = "chaosgate/v1"
+URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
+EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
 
 
 class Metadata(Frozen):
@@ -53,7 +55,7 @@ class Target(Frozen):
     """`embedded` and `vllm` are started for the run; `endpoint` is a server that runs already."""
     model: str
     """A model name, a path, or models:/name@alias."""
-    endpoint: Annotated[str, Field(pattern=r"^https?://[^\s/]+[^\s]*$")] | None = None
+    endpoint: Annotated[str, Field(pattern=URL_PATTERN)] | None = None
     """Base URL of an OpenAI-compatible server, without /v1; needed with engine: endpoint."""
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     fallback: CannedFallback | UpstreamFallback | None = None
@@ -193,7 +195,7 @@ class Schedule(Frozen):
 class Tracking(Frozen):
     """Where the run is recorded."""
 
-    experiment: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$")] = "chaosgate/default"
+    experiment: Annotated[str, Field(pattern=EXPERIMENT_PATTERN)] = "chaosgate/default"
     uri: str | None = None
     """The MLflow tracking URI; without one MLFLOW_TRACKING_URI, else a SQLite file in the state directory."""
 

@@ -12,8 +12,9 @@ from pydantic_core import ErrorDetails
 
 from chaosgate.errors import Problem
 from chaosgate.model.annotations import branches, describe, dimension_of, is_union, keys_of, of_field, strip, yaml_word
-from chaosgate.model.base import Name
+from chaosgate.model.base import NAME_PATTERN
 from chaosgate.model.source import DataPath, yaml_type
+from chaosgate.model.spec import EXPERIMENT_PATTERN, URL_PATTERN
 from chaosgate.units import HINTS, Dimension, format_value
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -31,11 +32,9 @@ _LENGTHS = {
     "string_too_long": ("max_length", "at most {} is allowed"),
 }
 _PATTERNS = {
-    get_args(Name)[1].metadata[0].pattern: (
-        "a name is lower case letters, digits and hyphens between them, at most 63 (a DNS label)"
-    ),
-    r"^https?://[^\s/]+[^\s]*$": "write an http:// or https:// URL",
-    r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$": "write letters, digits, spaces and . _ / -, a letter or digit first",
+    NAME_PATTERN: "a name is lower case letters, digits and hyphens between them, at most 63 (a DNS label)",
+    URL_PATTERN: "write an http:// or https:// URL",
+    EXPERIMENT_PATTERN: "write letters, digits, spaces and . _ / -, a letter or digit first",
 }
 
 

@@ -28,6 +28,7 @@ SETTINGS = {
     "DO_NOT_TRACK": "true",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_LOGGING_LEVEL": "WARNING",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 """MLflow's environment variables, set where the user has not: by default it waits minutes for a dead server."""
 INSTALL = "MLflow is not installed; pip install 'chaosgate[mlflow]' and run: chaosgate record {run}"

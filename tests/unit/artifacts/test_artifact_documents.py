@@ -61,13 +61,13 @@ def test_no_corrupted_byte_changes_what_is_read(path: Path) -> None:
     data = path.read_bytes()
     refused = 0
     for at in range(len(data)):
-        for byte in {ord("e"), ord("9"), ord(" "), data[at] ^ 1, data[at] ^ 0x80} - {data[at]}:
+        for byte in {data[at] ^ 1, ord("e") if chr(data[at]) in ".0123456789" else data[at] ^ 0x80}:
             path.write_bytes(data[:at] + bytes([byte]) + data[at + 1 :])
             try:
                 assert read(path) == estimates()
             except ArtifactError:
                 refused += 1
-    assert refused > 4 * len(data.replace(b" ", b""))
+    assert refused > 2 * len(b"".join(data.split()))
 
 
 def test_no_deleted_line_goes_unseen(path: Path) -> None:

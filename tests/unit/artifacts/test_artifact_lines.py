@@ -15,7 +15,7 @@ from chaosgate.artifacts import Identity, read_lines, write_lines
 from chaosgate.errors import ArtifactError
 from chaosgate.model.observation import Observation
 
-ITEMS = [observation(number) for number in range(5)]
+ITEMS = [observation(number) for number in range(3)]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_every_pair_of_swapped_or_doubled_lines_is_refused(path: Path) -> None:
 def test_every_corrupted_byte_is_refused(path: Path) -> None:
     data = path.read_bytes()
     for at in range(len(data)):
-        for byte in {ord("e"), ord("9"), ord("\n"), data[at] ^ 1, data[at] ^ 0x80} - {data[at]}:
+        for byte in {data[at] ^ 1, ord("\n") if at % 2 else ord("9")} - {data[at]}:
             path.write_bytes(data[:at] + bytes([byte]) + data[at + 1 :])
             with pytest.raises(ArtifactError):
                 read(path)
@@ -99,7 +99,7 @@ def test_a_cut_line_and_a_missing_end_are_told_apart(path: Path) -> None:
     path.write_bytes(b"".join(data.splitlines(keepends=True)[:-1]))
     assert refusal(path) == "F: is incomplete: its last line does not say so; the step did not finish"
     path.write_bytes(b"".join(data.splitlines(keepends=True)[1:]))
-    assert refusal(path) == "F: was altered after it was written: 4 lines read, 5 were written"
+    assert refusal(path) == "F: was altered after it was written: 2 lines read, 3 were written"
 
 
 def test_a_file_of_another_run_is_refused(path: Path) -> None:

@@ -20,7 +20,7 @@ SEEN = passing_run().phases["baseline"].observations[0]
 @pytest.mark.parametrize(
     ("sli", "bound", "update", "expected"),
     [
-        ("ttft", "<= 300ms", {"first": SEEN.scheduled + 0.3}, False),
+        ("ttft", "<= 300ms", {"first": SEEN.scheduled + 0.299}, False),
         ("ttft", "<= 300ms", {"first": SEEN.scheduled + 0.4}, True),
         ("ttft", "<= 300ms", {"outcome": "error"}, True),
         ("ttft", ">= 300ms", {"outcome": "error"}, True),

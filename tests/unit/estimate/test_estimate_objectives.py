@@ -32,7 +32,7 @@ def test_a_dose_range_pools_its_doses_without_the_controls() -> None:
     assert (estimate.at, estimate.place, estimate.fault, estimate.dose) == ("dose <= 180ms", "dose", "slow-wire", None)
     assert estimate.windows == 8
     assert estimate.value is not None
-    # P95 over 100 and 180 ms alike is the P90 at 180 ms: 180 + 30 + 10 * ln 10 = 233 ms; with controls it would be less.
+    # P95 over 100 and 180 ms alike is the P90 at 180 ms: 180 + 30 + 10 * ln 10 = 233 ms; controls would lower it.
     assert 0.225 < estimate.value < 0.245
     assert found.baseline is not None
     assert found.recovery is not None

@@ -57,7 +57,7 @@ def test_a_rise_within_the_weather_between_windows_is_no_effect() -> None:
     run = passing_run()
     largest = {window.window for window in run.injections["block1"].windows if window.dose == 0.32}
     rows = {row.request: row for row in run.phases["block1"].ledger}
-    # One window of four is 1.3 s slower and the others are undisturbed: the mean rises enough, the windows do not agree.
+    # One window of four is 1.3 s slower, the others are undisturbed: the mean rises enough, but one window did it.
     slow = min(largest)
     seen = []
     for observation in run.phases["block1"].observations:

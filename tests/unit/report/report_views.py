@@ -332,7 +332,7 @@ def failing() -> ReportView:
 
 
 def undecided() -> ReportView:
-    """A run whose controls drifted, whose doses separate completely and that was halted before its end."""
+    """A run whose controls drifted, whose doses separate and that was halted before its end."""
     view = passing()
     injected = windows()[:20]
     bracket = Threshold(

@@ -102,15 +102,25 @@ def _time_range(data: TimelineData) -> tuple[float, float]:
 def _draw_lane(axes: Axes, data: TimelineData, faults: Sequence[str]) -> None:
     """One lane a fault: its windows as boxes, each with its dose, controls hatched."""
     axes.set_ylim(max(1, len(faults)), 0)
-    axes.set_yticks([index + 0.5 for index in range(len(faults))], faults)
+    axes.set_yticks([index + 0.5 for index in range(len(faults))], [_lane_label(name, data) for name in faults])
     axes.tick_params(length=0, labelbottom=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    span = _time_range(data)
+    start, end = _time_range(data)
+    scale = (WIDTH_INCHES - 1) * 72 / (end - start)
     for row in data.windows:
-        _draw_box(axes, row, faults, data, (WIDTH_INCHES - 1) * 72 / (span[1] - span[0]))
+        _draw_box(axes, row, faults, data, scale)
     for stretch in data.stretches:
-        _draw_stretch(axes, stretch, max(1, len(faults)))
+        _draw_stretch(axes, stretch, max(1, len(faults)), scale)
+
+
+def _lane_label(fault: str, data: TimelineData) -> str:
+    """The fault over the range of its doses, which also reads where the boxes are too narrow for theirs."""
+    doses = [row.dose for row in data.windows if row.fault == fault and row.dose > 0]
+    if not doses:
+        return fault
+    low, high = (format_value(dose, data.axes[fault]) for dose in (min(doses), max(doses)))
+    return f"{fault}\n{low}" if low == high else f"{fault}\n{low} to {high}"
 
 
 def _draw_box(axes: Axes, row: WindowRow, faults: Sequence[str], data: TimelineData, points_per_second: float) -> None:
@@ -130,10 +140,11 @@ def _draw_box(axes: Axes, row: WindowRow, faults: Sequence[str], data: TimelineD
     axes.text((row.on + end) / 2, lane + 0.5, text, ha="center", va="center", fontsize=7.5, rotation=upright)
 
 
-def _draw_stretch(axes: Axes, stretch: Stretch, lanes: int) -> None:
+def _draw_stretch(axes: Axes, stretch: Stretch, lanes: int, points_per_second: float) -> None:
     axes.add_patch(Rectangle((stretch.start, 0.08), stretch.end - stretch.start, lanes - 0.16, fc="#ececec", lw=0))
-    middle = (stretch.start + stretch.end) / 2
-    axes.text(middle, lanes / 2, stretch.label, ha="center", va="center", fontsize=8.5)
+    middle, room = (stretch.start + stretch.end) / 2, (stretch.end - stretch.start) * points_per_second
+    upright = 90 if room < 5.5 * len(stretch.label) else 0
+    axes.text(middle, lanes / 2, stretch.label, ha="center", va="center", fontsize=7.5, rotation=upright)
 
 
 def _strength(row: WindowRow, windows: Sequence[WindowRow]) -> float:

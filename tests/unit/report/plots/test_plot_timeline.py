@@ -40,6 +40,15 @@ def test_each_window_carries_its_dose_and_the_stretches_their_names(passing: Rep
     assert {"slow-wire", "baseline", "recovery"} <= set(found)
 
 
+def test_a_lane_names_its_fault_and_the_range_of_its_doses(passing: ReportView) -> None:
+    data = data_of(passing)
+    assert "100ms to 320ms" in pieces(data)
+    controls = replace(data, windows=tuple(row for row in data.windows if row.dose == 0))
+    assert "slow-wire" in pieces(controls)
+    one = replace(data, windows=tuple(replace(row, on=20.0, off=20.1) for row in data.windows if row.dose == 0.22))
+    assert pieces(one).count("220ms") == 1
+
+
 def test_halts_and_expiries_are_labelled(undecided: ReportView) -> None:
     assert "halt" in pieces(data_of(undecided))
     expired = replace(undecided, timeline=views.timeline(views.windows()[:1], why="expired"))
