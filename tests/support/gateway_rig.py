@@ -154,9 +154,10 @@ def raw_post(headers: Mapping[str, str] | None = None, version: str = "1.1") -> 
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Return as soon as `holds` does."""
-    while not holds():  # noqa: ASYNC110 (the gateway has no events for tests to wait on)
-        await asyncio.sleep(0.001)
+    """Return as soon as `holds` does; a TimeoutError when it never does."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 (the gateway has no events for tests to wait on)
+            await asyncio.sleep(0.001)
 
 
 async def settled(served: Gateway) -> list[dict[str, Any]]:

@@ -6,11 +6,13 @@ the injection and the plan must agree on.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -135,8 +137,15 @@ def test_any_line_deleted_doubled_cut_or_swapped(folder: Path, data: st.DataObje
     at = data.draw(st.integers(0, len(lines) - 1))
     altered = b"".join(data.draw(st.sampled_from(OPERATIONS))(lines, at))
 
-    if altered != b"".join(lines):
-        assert concluded_with(folder, file, altered).verdict == "error"
+    assert _says_the_same(file, folder, altered) or concluded_with(folder, file, altered).verdict == "error"
+
+
+def test_a_key_that_stands_twice_is_refused(folder: Path) -> None:
+    lines = (folder / "spec.json").read_bytes().splitlines(keepends=True)
+    found = concluded_with(folder, "spec.json", b"".join(_duplicate(lines, 1)))
+
+    assert found.verdict == "error"
+    assert "the key 'schema' stands twice in one object" in found.reasons[0].text
 
 
 @SAMPLED
@@ -147,13 +156,23 @@ def test_any_byte_flipped(folder: Path, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(whole) - 1))
     whole[at] ^= data.draw(st.integers(1, 255))
 
-    # A document may be laid out anew, between its values: what it says is then the same.
     assert _says_the_same(file, folder, bytes(whole)) or concluded_with(folder, file, bytes(whole)).verdict == "error"
 
 
 def _says_the_same(file: str, folder: Path, data: bytes) -> bool:
-    """Whether a document (never a JSONL file) differs in the white space between its values alone."""
-    return file.endswith(".json") and data.split() == (folder / file).read_bytes().split()
+    """Whether nothing was altered: not a byte of JSONL, of a document nothing but white space or the order of keys."""
+    whole = (folder / file).read_bytes()
+    if not file.endswith(".json"):
+        return data == whole
+    try:
+        return _read(data) == _read(whole)
+    except ValueError:
+        return False
+
+
+def _read(data: bytes) -> Any:
+    """The document with every pair of its objects: a key that stands twice is no equal of one that stands once."""
+    return json.loads(data, object_pairs_hook=lambda pairs: sorted(pairs, key=lambda pair: str(pair[0])))
 
 
 @SAMPLED

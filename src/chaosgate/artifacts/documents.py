@@ -67,7 +67,9 @@ def digest_of(data: dict[str, Any]) -> str:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_whole(path), parse_constant=_refuse_constant, parse_float=_finite)
+        data = json.loads(
+            read_whole(path), parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_doubles
+        )
     except ValueError as error:
         raise ArtifactError(f"{path}: is no JSON document: {error}; it was cut short or altered") from error
     if not isinstance(data, dict):
@@ -77,6 +79,16 @@ def _parse(path: Path) -> dict[str, Any]:
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is no number")
+
+
+def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that stands twice leaves open which of its values is meant, and the digest covers only the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {double!r} stands twice in one object")
+    return found
 
 
 def _finite(digits: str) -> float:

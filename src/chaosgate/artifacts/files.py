@@ -28,10 +28,15 @@ def write_whole(path: Path, data: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        raise ArtifactError(
-            f"{path}: cannot be written: {error.strerror or error}; "
-            "make room or choose another state directory with --state DIR"
-        ) from error
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> ArtifactError:
+    """The sentence for a file that cannot be written, with its cause and what to do."""
+    return ArtifactError(
+        f"{path}: cannot be written: {error.strerror or error}; "
+        "make room or choose another state directory with --state DIR"
+    )
 
 
 def read_whole(path: Path) -> bytes:

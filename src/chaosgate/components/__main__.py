@@ -14,14 +14,27 @@ from pathlib import Path
 from chaosgate.artifacts import Identity, write_document
 from chaosgate.components.definition import COMPONENTS, Component, Context
 from chaosgate.components.inputs import spec_digest
-from chaosgate.errors import ChaosgateError
+from chaosgate.errors import ChaosgateError, UsageError
 from chaosgate.model.result import Status
+from chaosgate.registry import unknown
 
 
 def main(argv: Sequence[str]) -> int:
-    """The exit code of the component named by `argv[0]`."""
-    component = COMPONENTS[argv[0]]
-    context = parse(component, argv[1:])
+    """The exit code of the component named by `argv[0]`; an error that leaves no status goes to standard error."""
+    name = argv[0] if argv else ""
+    try:
+        return run_component(name, argv[1:])
+    except ChaosgateError as error:
+        print(f"{name or 'chaosgate.components'}: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def run_component(name: str, argv: Sequence[str]) -> int:
+    """Run it, and write how it ended where it has a status."""
+    if name not in COMPONENTS:
+        raise UsageError(unknown("component", name, COMPONENTS))
+    component = COMPONENTS[name]
+    context = parse(component, argv)
     module = importlib.import_module(f"chaosgate.components.{component.name}")
     if "status" not in context.outputs:
         return int(module.run(context))

@@ -15,15 +15,15 @@ from chaosgate.artifacts.documents import read_envelope
 from chaosgate.components.definition import Context
 from chaosgate.components.places import own_dir, spec_file, step_file
 from chaosgate.components.recording import optional, record_again, recording_file
-from chaosgate.deploy.processes import alive, registered, stop
+from chaosgate.deploy.processes import alive, registered, stop, strays
 from chaosgate.errors import ArtifactError, GatewayError, TrackingError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.model.result import EXIT_UNCLEAN, Cleanup, Endpoint, Process, Recording
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tracking.mlflow_record import seal_run
 
-SURVIVORS = ("runner", "sweeper")
-"""Roles cleanup leaves alone: the runner waits for it, the sweeper ends once it sees the seal."""
+SURVIVORS = ("runner", "sweeper", "step-cleanup")
+"""Roles cleanup leaves alone: the runner waits for it, the sweeper and another cleanup end once they see the seal."""
 
 
 def run(context: Context) -> int:
@@ -45,9 +45,13 @@ def run(context: Context) -> int:
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
     """Keep the runner's and the sweeper's cleanup apart: the second one finds the first one's seal."""
-    with (folder / "cleanup.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    # The folder itself is locked: a lock file could not be made where the disk is full.
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
 
 
 def sealed(file: Path, run_id: str) -> Cleanup | None:
@@ -61,23 +65,36 @@ def sealed(file: Path, run_id: str) -> Cleanup | None:
 def clean_up(folder: Path, run_id: str) -> Cleanup:
     """Halt the gateway, stop every process of the run, and say what could not be proved gone."""
     actions, unproved = asyncio.run(halt_gateway(folder, run_id))
-    left: list[str] = []
-    for process in registered(folder):
-        if process.role in SURVIVORS or process.pid == os.getpid() or not alive(process):
-            continue
-        if stop(process):
-            actions.append(f"stopped {describe(process)}")
-        else:
-            left.append(describe(process))
+    stopped, left = stop_all(folder)
     # A wire fault lives in its gateway: with that process gone, so is the fault, whatever the gateway last said.
     if gateway_gone(folder):
         unproved = []
     return Cleanup(
         clean=not left and not unproved,
-        actions=tuple(actions),
-        left=(*left, *unproved),
+        actions=(*actions, *(f"stopped {describe(process)}" for process in stopped)),
+        left=(*map(describe, left), *unproved),
         record_digest=record_digest(folder, run_id),
     )
+
+
+def stop_all(folder: Path) -> tuple[list[Process], list[Process]]:
+    """Stop every process of the run; those that are gone now, and those that would not go."""
+    stopped: list[Process] = []
+    left: list[Process] = []
+    # A step may have started another process just before it was stopped, so one look is not enough.
+    while found := [process for process in running(folder) if process not in left]:
+        for process in found:
+            (stopped if stop(process) else left).append(process)
+    return stopped, left
+
+
+def running(folder: Path) -> list[Process]:
+    """The processes of the run that run now and may be stopped; its steps first, as they may start others."""
+    known = registered(folder)
+    spared = {process.pid for process in known if process.role in SURVIVORS and alive(process)} | {os.getpid()}
+    named = {process.pid: process for process in known if process.pid not in spared and alive(process)}
+    unnamed = [process for process in strays(folder) if process.pid not in spared | named.keys()]
+    return [*sorted(named.values(), key=lambda process: not process.role.startswith("step-")), *unnamed]
 
 
 async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]:

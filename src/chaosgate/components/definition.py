@@ -102,7 +102,7 @@ COMPONENTS: dict[str, Component] = {
             "inject",
             "run the sweep of one block, or decline when the steady state does not hold",
             arguments=("phase", "start"),
-            inputs=_ports("spec", "endpoint", "observations", "ledger", "timeline"),
+            inputs=_ports("spec", "endpoint", "observations", "ledger", "timeline") + _ports("status", many=True),
             outputs=_ports("injection", "status"),
         ),
         Component(

@@ -52,6 +52,8 @@ def open_record(spec: ChaosSpec) -> Record:
 def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process) -> Endpoint:
     """Target, gateway and the subject as read back through the gateway."""
     upstream, processes = start_target(spec, folder)
+    # Asked at its own address first: behind the gateway a server that is down is only a bad gateway.
+    asyncio.run(subject_at(upstream, spec))
     token = new_token(folder)
     gateway = start_gateway(spec, run, folder, upstream, declared_phases(spec))
     url = str(gateway.addresses["url"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Callable
 
-from chaosgate.artifacts import write_document
+from chaosgate.artifacts import Identity, write_document
 from chaosgate.components.definition import Context
-from chaosgate.components.inputs import read_endpoint, read_phase, read_spec
+from chaosgate.components.inputs import first_problem, read_endpoint, read_phase, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.errors import GatewayError
 from chaosgate.estimate import estimate_steady_state
@@ -20,33 +22,48 @@ from chaosgate.model.spec import ChaosSpec
 
 
 def run(context: Context) -> Status:
-    """The status of the sweep, which injection.json carries too."""
+    """The status of the sweep, which injection.json carries too; declines when an earlier step is not ok."""
     spec, identity = read_spec(context)
-    endpoint = read_endpoint(context, identity)
     block = next(block for block in make_blocks(spec) if block.phase == context.arguments["phase"])
-    admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
-    unsteady = why_unsteady(context, spec)
-    injection = asyncio.run(inject(admin, spec, block, unsteady, float(context.arguments["start"])))
+    before = first_problem(context.inputs["status"], identity)
+    if before is not None:
+        injection = declined(block, before)
+    else:
+        endpoint = read_endpoint(context, identity)
+        admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
+        start = float(context.arguments["start"])
+        injection = asyncio.run(inject(admin, spec, block, lambda: why_unsteady(context, spec), start))
     write_document(context.outputs["injection"], "injection", identity, injection)
     return injection.status
 
 
+def declined(block: Block, reason: str) -> Injection:
+    """Nothing was injected, and why."""
+    return Injection(phase=block.phase, status=Status(status="declined", reason=reason))
+
+
 def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
     """Why the steady state does not hold in the baseline; None when it does."""
-    _, identity = read_spec(context)
-    baseline = read_phase(context, f"{BASELINE}-measure", identity)
+    baseline = read_phase(context, f"{BASELINE}-measure", Identity(context.run, spec.digest()))
     reasons = steady_state_reasons(spec, estimate_steady_state(spec, baseline))
     unsteady = [reason.text for reason in reasons if reason.verdict != "pass"]
     return "; ".join(unsteady) or None
 
 
-async def inject(gateway: GatewayAdmin, spec: ChaosSpec, block: Block, unsteady: str | None, start: float) -> Injection:
-    """Sweep, or not; either way measure is told that nothing more comes."""
+async def inject(
+    gateway: GatewayAdmin, spec: ChaosSpec, block: Block, unsteady: Callable[[], str | None], start: float
+) -> Injection:
+    """Sweep, or not; either way, and after a SIGTERM too, measure is told that nothing more comes."""
+    task = asyncio.current_task()
+    assert task is not None  # a coroutine that runs has one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with gateway as admin:
         try:
-            if unsteady is not None:
-                return Injection(phase=block.phase, status=Status(status="declined", reason=unsteady))
-            return await sweep(admin, spec, block, start)
+            reason = unsteady()
+            return await sweep(admin, spec, block, start) if reason is None else declined(block, reason)
+        except asyncio.CancelledError:
+            why = "it was ended by SIGTERM before its sweep was over"
+            return Injection(phase=block.phase, status=Status(status="failed", reason=why))
         finally:
             await admin.post("injected", phase=block.phase)
 

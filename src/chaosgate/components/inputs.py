@@ -47,6 +47,20 @@ def read_statuses(files: Mapping[str, Path], identity: Identity) -> Iterator[tup
             yield step, Status(status="failed", reason=f"left no status behind: {error}")
 
 
+def sentence(step: str, status: Status) -> str:
+    """How `step` ended, in words; a reason that begins with the step's name is a sentence already."""
+    reason = status.reason or "it gave no reason"
+    return reason if reason.startswith(f"{step} ") else f"{step} {status.status}: {reason}"
+
+
+def first_problem(files: Mapping[str, Path], identity: Identity) -> str | None:
+    """How the first step that is not ok ended, None when all are: what follows it has nothing to work with."""
+    for step, status in read_statuses(files, identity):
+        if status.status != "ok":
+            return sentence(step, status)
+    return None
+
+
 def read_phase(context: Context, step: str, identity: Identity) -> PhaseData:
     """What one measure step saw; gauges are left out where the reader has no such port."""
     gauges = context.inputs.get("gauges", {}).get(step)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import aiohttp
 
 from chaosgate.artifacts import Identity, write_lines
 from chaosgate.components.definition import Context
-from chaosgate.components.inputs import read_endpoint, read_spec, read_statuses
+from chaosgate.components.inputs import first_problem, read_endpoint, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.deploy.subject import read_subject
-from chaosgate.errors import DeployError, GatewayError
+from chaosgate.errors import ChaosgateError, DeployError, GatewayError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.loadgen.gauges import read_gauges
 from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
@@ -36,9 +37,9 @@ LEDGER_WAIT = 10.0
 def run(context: Context) -> Status:
     """Measure one phase; declines when an earlier step left nothing to measure."""
     spec, identity = read_spec(context)
-    for step, status in read_statuses(context.inputs["status"], identity):
-        if status.status != "ok":
-            return Status(status="declined", reason=f"{step} {status.status}: {status.reason}")
+    before = first_problem(context.inputs["status"], identity)
+    if before is not None:
+        return Status(status="declined", reason=before)
     endpoint = read_endpoint(context, identity)
     phase = Phase(spec, endpoint, context.arguments["phase"], float(context.arguments["seconds"]))
     asyncio.run(phase.measure())
@@ -73,9 +74,9 @@ class Phase:
             stats = LiveStats()
             generator = LoadGenerator(self.settings(), self.observer(stats), clock)
             watchers = [
-                asyncio.create_task(self.watch_timeline(admin)),
-                asyncio.create_task(self.watch_seconds(admin, stats, clock)),
-                asyncio.create_task(self.watch_gauges(clock, started)),
+                asyncio.create_task(self.ending(self.watch_timeline(admin))),
+                asyncio.create_task(self.ending(self.watch_seconds(admin, stats, clock))),
+                asyncio.create_task(self.ending(self.watch_gauges(clock, started))),
             ]
             try:
                 await generator.run(self.over)
@@ -102,10 +103,18 @@ class Phase:
 
         return observe
 
+    async def ending(self, watcher: Coroutine[Any, Any, None]) -> None:
+        """Run a watcher; when it fails the load ends, for what is sent from then on could not be judged."""
+        try:
+            await watcher
+        except ChaosgateError:
+            self.over.set()
+            raise
+
     async def watch_timeline(self, admin: GatewayAdmin) -> None:
         """End a block's load once its sweep and recovery are over; a baseline ends by its length alone."""
         while self.name != BASELINE:
-            if any(event.event == "injected" for event in await admin.timeline(self.name)):
+            if any(map(ends_load, await admin.timeline(self.name))):
                 self.over.set()
                 return
             await asyncio.sleep(POLL)
@@ -173,6 +182,11 @@ class Phase:
         write_lines(context.outputs["ledger"], "ledger", identity, self.ledger)
         write_lines(context.outputs["timeline"], "timeline", identity, self.timeline)
         write_lines(context.outputs["gauges"], "gauges", identity, self.gauges)
+
+
+def ends_load(event: TimelineEvent) -> bool:
+    """Whether no more injections follow: inject says so, or it let a fault expire, which only a dead one does."""
+    return event.event == "injected" or (event.event == "off" and event.detail.get("why") == "expired")
 
 
 async def end(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -6,16 +6,22 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 import psutil
+from pydantic import ValidationError
 
-from chaosgate.artifacts.files import write_whole
+from chaosgate.artifacts.files import unwritable, write_whole
+from chaosgate.errors import ArtifactError
 from chaosgate.model.result import Process
 
 GRACE = 5.0
 """Seconds a process has to end after SIGTERM before it is killed."""
+MARK = "CHAOSGATE_RUN_FOLDER"
+"""The environment variable that every process of a run inherits, and so do those that these start: whoever starts a
+process may be killed before it has written it down."""
 
 
 def python(*words: str) -> list[str]:
@@ -23,25 +29,52 @@ def python(*words: str) -> list[str]:
     return [sys.executable, *words]
 
 
-def spawn(
-    run_dir: Path, role: str, argv: Sequence[str], environment: Mapping[str, str] | None = None
-) -> tuple[Process, subprocess.Popen[bytes]]:
+def spawn(run_dir: Path, role: str, argv: Sequence[str]) -> tuple[Process, subprocess.Popen[bytes]]:
     """Start `argv` detached from this process' session, log to `<run>/logs/<role>.log`, and write it down.
 
-    It survives its parent, so whatever is started here must be stopped by `stop`; the sweeper sees to that.
+    It survives its parent, so whatever is started here must be stopped by `stop`; the sweeper sees to that. An
+    ArtifactError when it cannot be logged or written down; nothing runs then.
     """
-    log = run_dir / "logs" / f"{role}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with open_log(run_dir, role) as output:
         child = subprocess.Popen(
             list(argv),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
-            env={**os.environ, **(environment or {})},
+            env=marked_environment(run_dir),
         )
-    return register(run_dir, role, child.pid), child
+    return register_child(run_dir, role, child), child
+
+
+def open_log(run_dir: Path, role: str) -> IO[bytes]:
+    """The log of `role`, opened to append; an ArtifactError when the folder takes no file."""
+    log = log_file(run_dir, role)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("ab")
+    except OSError as error:
+        raise unwritable(log, error) from error
+
+
+def log_file(run_dir: Path, role: str) -> Path:
+    """Where `role` of a run logs to."""
+    return run_dir / "logs" / f"{role}.log"
+
+
+def marked_environment(run_dir: Path) -> dict[str, str]:
+    """This process' environment, with the mark of the run."""
+    return {**os.environ, MARK: str(run_dir)}
+
+
+def register_child(run_dir: Path, role: str, child: subprocess.Popen[Any]) -> Process:
+    """Write the child down as `role`; a child that cannot be written down is killed before the error is raised."""
+    try:
+        return register(run_dir, role, child.pid)
+    except ArtifactError:
+        child.kill()
+        child.wait()
+        raise
 
 
 def register(run_dir: Path, role: str, pid: int) -> Process:
@@ -52,10 +85,25 @@ def register(run_dir: Path, role: str, pid: int) -> Process:
 
 
 def registered(run_dir: Path) -> list[Process]:
-    """Every process the run wrote down, running or not."""
-    return [
-        Process.model_validate_json(file.read_bytes()) for file in sorted((run_dir / "processes").glob("[!.]*.json"))
-    ]
+    """Every process the run wrote down, running or not. A file that cannot be read is left out: `strays` finds more."""
+    found = []
+    for file in sorted((run_dir / "processes").glob("[!.]*.json")):
+        try:
+            found.append(Process.model_validate_json(file.read_bytes()))
+        except (OSError, ValidationError):
+            continue
+    return found
+
+
+def strays(run_dir: Path) -> Iterator[Process]:
+    """Every running process that carries the run's mark, whether or not it was written down; this one is left out."""
+    for found in psutil.process_iter():
+        try:
+            if found.pid != os.getpid() and found.environ().get(MARK) == str(run_dir):
+                yield Process(role="stray", pid=found.pid, created=float(found.create_time()))
+        except psutil.Error:
+            # It ended meanwhile, or it is another user's and so none of this run.
+            continue
 
 
 def created(pid: int) -> float:
@@ -78,7 +126,7 @@ def alive(process: Process) -> bool:
 
 
 def stop(process: Process, grace: float = GRACE) -> bool:
-    """End the process and its session: SIGTERM, then SIGKILL after `grace` seconds. True when it is gone."""
+    """End the process: SIGTERM, then SIGKILL after `grace` seconds. True when it is gone."""
     for signal_name, seconds in (("terminate", grace), ("kill", grace)):
         if not alive(process):
             return True
@@ -98,7 +146,7 @@ def _wait_gone(process: Process, seconds: float) -> None:
 
 def last_lines(run_dir: Path, role: str, count: int = 5) -> str:
     """The last lines a process wrote, for an error message."""
-    log = run_dir / "logs" / f"{role}.log"
+    log = log_file(run_dir, role)
     if not log.exists():
         return "(it wrote nothing)"
     lines = log.read_text(errors="replace").strip().splitlines()

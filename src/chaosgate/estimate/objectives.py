@@ -99,12 +99,11 @@ def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveE
 def _at_doses(estimator: Estimator, objective: Objective, at: DoseRange) -> Iterator[Estimate]:
     fault, sli = objective_fault(estimator.spec, objective), str(objective.sli)
     among = at.dose if isinstance(at.dose, Bound) else None
-    if not objective.each:
+    doses = [dose for dose in sorted(set(fault.dose.values)) if selected(dose, among)]
+    if objective.each and doses:
+        yield from (estimator.dose(sli, fault, dose) for dose in doses)
+    else:
         yield estimator.doses(sli, fault, among)
-        return
-    for dose in sorted(set(fault.dose.values)):
-        if selected(dose, among):
-            yield estimator.dose(sli, fault, dose)
 
 
 def _after_recovery(estimator: Estimator, objective: Objective) -> tuple[Estimate, float | None]:
@@ -125,8 +124,6 @@ def _candidates(windows: RunWindows, objective: Objective) -> list[float]:
     """Seconds after `off` at which recovery windows start: the first, and those `within`, with enough that follow."""
     recoveries = [r for r in windows.recoveries if objective.fault is None or objective.fault in r.faults]
     starts = sorted({round(w.start - r.off, 6) for r in recoveries for w in r.windows})
-    # Rounded down a little, so that a start selects its own window again whatever the subtraction above lost.
-    starts = [start - 1e-6 for start in starts]
     limit = objective.within if objective.within is not None else 0.0
     later = [start for start in starts[1:] if start <= limit]
     return starts[:1] + [s for s in later if len(windows.recovered(objective.fault, s)) >= MIN_WINDOWS]

@@ -14,6 +14,9 @@ from chaosgate.model.plan import Block
 from chaosgate.model.result import Injection
 from chaosgate.model.spec import ChaosSpec
 
+_STAMP = 1e-6
+"""Seconds below which two times are the same: what adding up window lengths may lose."""
+
 
 @dataclass(frozen=True)
 class Recovery:
@@ -54,7 +57,7 @@ class RunWindows:
             for recovery in self.recoveries
             if fault is None or fault in recovery.faults
             for window in recovery.windows
-            if window.start - recovery.off >= after
+            if window.start - recovery.off >= after - _STAMP
         )
 
     @property
@@ -144,8 +147,7 @@ def _recovery(run: RunData, block: Block) -> Iterator[Window]:
     off = _last_off(run, block)
     if math.isfinite(off):
         hold = run.spec.fault(block.windows[-1].fault).dose.hold
-        # A hair of tolerance, so that 12.2 s less 0.2 s are six windows of 2 s and not five.
-        count = int((block.recovery - SETTLE) / hold + 1e-9)
+        count = int((block.recovery - SETTLE + _STAMP) / hold)
         yield from _cut("recovery", block.phase, off + SETTLE, hold, count)
 
 

@@ -23,8 +23,8 @@ MIN_WINDOWS = PARAMETERS + 1
 STEEPNESSES = (0.01, 300.0)
 """The least and the greatest rise of the log odds over the range of doses.
 
-At 0.01 a curve is flat; at 300 it goes from 5 % to 95 % within a fiftieth of the range, where no dose lies in between,
-and its shares are still far from the smallest floating-point number.
+At 0.01 a curve is flat; at 300 it goes from 5 % to 95 % within a fiftieth of the range, where hardly a dose lies in
+between, and its shares are still far from the smallest floating-point number.
 """
 MOST_BACKGROUND = 0.999
 """The greatest background, as a part of the share looked for: at the whole of it no dose would be the threshold."""

@@ -15,7 +15,7 @@ MIN_DOSES = 3
 MIN_EVENTS = 10
 """Breaks, and requests that met the bound: 5 for each of threshold and steepness (Vittinghoff & McCulloch, American
 Journal of Epidemiology 165, 2007, find 5 to 9 events a variable acceptable)."""
-LEVEL = 0.05
+DROP_LEVEL = 0.05
 """Level of the test for a drop."""
 
 Check = Callable[[Counts, float, Dimension], str | None]
@@ -57,7 +57,7 @@ def monotone(counts: Counts, share: float, dimension: Dimension) -> str | None:
     total = counts.by_dose()
     pairs = list(combinations(range(len(total.doses)), 2))
     spread, freedom = counts.dispersion_within()
-    tail = 1 - LEVEL / len(pairs)
+    tail = 1 - DROP_LEVEL / len(pairs)
     critical = float(stdtrit(freedom, tail) if freedom else ndtri(tail))
     worst = max(pairs, key=lambda pair: _drop(total, *pair))
     if _drop(total, *worst) <= critical * math.sqrt(spread):

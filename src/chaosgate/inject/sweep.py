@@ -61,8 +61,7 @@ async def _run_window(
 ) -> tuple[list[InjectedWindow], str | None]:
     dose = spec.fault(window.fault).dose
     try:
-        on = await carrier.on(window.fault, window.dose, window.index, dose.hold + RENEWAL)
-        await asyncio.sleep(dose.hold)
+        on = await _hold(carrier, window, dose.hold)
         off, applied = await carrier.off(window.fault)
         await carrier.post("proof", phase=phase, fault=window.fault, window=window.index, detail={"applied": applied})
         await asyncio.sleep(dose.washout)
@@ -76,3 +75,14 @@ async def _run_window(
         fault=window.fault, window=window.index, dose=window.dose, on=on, off=off, applied=applied
     )
     return [injected], await carrier.halted()
+
+
+async def _hold(carrier: Carrier, window: Window, seconds: float) -> float:
+    """Put the fault on and keep it for `seconds`; returns when it went on. Cancelled meanwhile, it takes it off."""
+    try:
+        on = await carrier.on(window.fault, window.dose, window.index, seconds + RENEWAL)
+        await asyncio.sleep(seconds)
+    except asyncio.CancelledError:
+        await carrier.off(window.fault)
+        raise
+    return on

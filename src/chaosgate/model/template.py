@@ -46,7 +46,7 @@ spec:
     seed: 1                          # of every random draw: the same seed plans the same run
   # What must hold before anything is injected; else the run is inconclusive.
   steadyState:
-    windows: 3
+    windows: 4
     hold: 4s
     objectives:
       - {{sli: error-rate, bound: "<= 5 %"}}
@@ -97,7 +97,7 @@ def _target(engine: str, model: str, endpoint: str | None) -> str:
 def _fault(name: str, kind: type[Fault], doses: list[str]) -> str:
     summary = (kind.__doc__ or name).strip().splitlines()[0]
     own = [_parameter(kind, key, field) for key, field in keys_of(kind).items() if key not in _COMMON]
-    sweep = f"parameter: {kind.axis().parameter}, values: [{', '.join(doses)}], windows: 3, hold: 2s, washout: 500ms"
+    sweep = f"parameter: {kind.axis().parameter}, values: [{', '.join(doses)}], windows: 4, hold: 2s, washout: 500ms"
     lines = [
         f"# {summary}",
         f"- name: {name.replace('.', '-').replace('_', '-')}",

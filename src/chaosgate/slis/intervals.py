@@ -78,9 +78,9 @@ def design_effect(groups: Sequence[Group], size: float) -> DesignEffect:
 
     Within a group of m windows it is the variance of a ratio estimator between windows, m / (m - 1) * sum (hits -
     share * counts)^2 / n^2, over the binomial variance share * (1 - share) / n (Kish 1965; Rao & Scott 1992). Groups
-    are weighted by their m - 1 degrees of freedom, which add up. A group whose windows are larger or smaller than `size`
-    enters through the intraclass correlation: deff - 1 grows with requests a window - 1 (Kish 1965). A group of one
-    window, or at a share of 0 or 1, says nothing and is left out.
+    are weighted by their m - 1 degrees of freedom, which add up. A group whose windows are larger or smaller than
+    `size` enters through the intraclass correlation: deff - 1 grows with requests a window - 1 (Kish 1965). A group of
+    one window, or at a share of 0 or 1, says nothing and is left out.
     """
     excess, freedom = 0.0, 0
     for group in groups:

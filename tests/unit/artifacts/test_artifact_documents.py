@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import IDENTITY, estimates
+from artifact_samples import IDENTITY, estimates
 
 from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
 from chaosgate.artifacts.documents import digest_of, read_envelope

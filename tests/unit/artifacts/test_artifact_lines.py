@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from artifact_samples import IDENTITY, observation
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import IDENTITY, observation
 
 from chaosgate.artifacts import Identity, read_lines, write_lines
 from chaosgate.errors import ArtifactError

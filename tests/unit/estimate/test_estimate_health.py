@@ -183,6 +183,25 @@ def test_an_empty_window_is_a_gap() -> None:
     assert health(silent).gaps == ("block1: 1 windows of the sweep hold no request, first window 5 of slow-wire",)
 
 
+def test_a_halt_within_a_window_leaves_gaps_and_no_problems() -> None:
+    """What the gateway and inject leave behind when a stop condition halts the run in window 9."""
+    halt = WINDOWS[9].on + 1
+    windows = (*WINDOWS[:9], WINDOWS[9].model_copy(update={"off": halt, "applied": 0}))
+    timeline = [e for e in BLOCK.timeline if e.at < halt or e.event in ("injected", "done", "subject")]
+    timeline.append(TimelineEvent(at=halt, event="halt", phase="block1", detail={"reason": "errors"}))
+    timeline.append(
+        TimelineEvent(at=halt, event="off", phase="block1", fault="slow-wire", window=9, detail={"why": "halted"})
+    )
+    ledger = [r.model_copy(update={"window": None, "dose": None}) if r.seen >= halt else r for r in BLOCK.ledger]
+    found = health(changed(injected(windows, halted="errors"), "block1", timeline=timeline, ledger=ledger))
+
+    assert found.problems == ()
+    assert found.gaps == (
+        "window 9 of slow-wire was held for 1s of 2s",
+        "window 9 of slow-wire did not end by removal but: halted",
+    )
+
+
 def test_a_declined_injection_is_no_problem_of_the_data() -> None:
     declined = injected((), status=RUN.injections["block1"].status.model_copy(update={"status": "declined"}))
     quiet = changed(

@@ -52,8 +52,9 @@ def test_each_judges_one_by_one() -> None:
     assert [estimate.windows for estimate in found.estimates] == [4, 4, 4]
 
 
-def test_a_range_without_doses_has_an_estimate_with_a_reason() -> None:
-    (estimate,) = one(dose("<= 50ms")).estimates
+@pytest.mark.parametrize("each", [False, True])
+def test_a_range_without_doses_has_an_estimate_with_a_reason(each: bool) -> None:
+    (estimate,) = one(dose("<= 50ms", each=each)).estimates
 
     assert (estimate.value, estimate.n) == (None, 0)
     assert estimate.reason == "no request counts for ttft-p95 in 0 windows"

@@ -70,7 +70,7 @@ def test_a_fit_carries_its_curve_points_and_goodness() -> None:
 def test_noise_between_windows_widens_the_interval() -> None:
     calm = counted([(0, 0), (0.1, 2), (0.18, 10), (0.22, 20), (0.26, 30), (0.32, 38)])
     noisy = [
-        DoseWindow(window.dose, min(40, max(0, window.broken + swing)), 40)
+        DoseWindow(window.dose, window.broken + (swing if 5 < window.broken < 35 else 0), 40)
         for window, swing in zip(calm, [-8, 8] * (len(calm) // 2), strict=True)
     ]
     narrow, wide = fitted(calm), fitted(noisy)

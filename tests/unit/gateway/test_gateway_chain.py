@@ -124,6 +124,15 @@ async def test_delays_of_several_faults_add_up() -> None:
         assert rows[0]["done"] - rows[0]["seen"] >= 0.11
 
 
+async def test_a_delay_counts_from_the_arrival() -> None:
+    async with gateway("http://127.0.0.1:9", [latency()]) as served:
+        served.run.windows.open("slow", 0, 0.05, 60)
+        links, _ = served.run.chain.links(served.run.config.faults, "7.block1.1", CHAT)
+        arrival = served.run.clock.now() - 1
+
+        assert (await served.run.chain.walk(links, arrival)).due == arrival + 0.05
+
+
 async def test_the_gateways_own_time_leaves_delays_out() -> None:
     async with upstream() as url, gateway(url, [latency()]) as served:
         served.run.windows.open("slow", 0, 0.3, 60)
