@@ -32,17 +32,17 @@ class Conclusion:
 
 
 def run(context: Context) -> Status:
-    """The verdict first: whatever fails after it, the gate has its answer."""
+    """The verdict once all it rests on is written, so that a full disk leaves none; report and MLflow may fail then."""
     spec, identity = read_spec(context)
     gathered = gather(context, identity)
     conclusion = conclude(spec, gathered)
-    write_document(context.outputs["verdict"], "verdict", identity, conclusion.verdict)
     if conclusion.estimates is not None:
         write_document(context.outputs["estimates"], "estimates", identity, conclusion.estimates)
     if conclusion.fits is not None:
         write_document(context.outputs["fit"], "fit", identity, conclusion.fits)
     finished = close_record(context, spec, gathered.opened, conclusion.verdict)
     write_document(context.outputs["record"], "record", identity, finished)
+    write_document(context.outputs["verdict"], "verdict", identity, conclusion.verdict)
     view = view_of(context, spec, gathered, conclusion, finished)
     write_whole(context.outputs["report"], render_report(view).encode())
     recording = record(tracked(context, spec, gathered, conclusion, finished), context.state)

@@ -7,24 +7,26 @@ from typing import Literal
 
 from chaosgate.units import Bound
 
-Position = Literal["inside", "outside", "straddles", "missing"]
+Position = Literal["inside", "outside", "straddles", "open", "missing"]
 
 
 def position(bound: Bound, value: float | None, lower: float | None, upper: float | None) -> Position:
     """`inside` when the whole interval keeps `bound`, `outside` when none of it does, `straddles` in between.
 
-    `missing` when a number is missing or not finite, except that an interval that is open only on the far side of the
-    bound is still `outside`: a P95 of at least 600 ms breaks `<= 300ms` however large it may be. Never `inside`.
+    An interval may have no end on the far side of the bound. It is `outside` when it begins there: a P95 of at least
+    600 ms breaks `<= 300ms` however large it may be. It is `open` when value and beginning keep the bound. Whatever else
+    lacks a number, or has one that is not finite, is `missing`.
     """
-    best, worst = (lower, upper) if bound.upper else (upper, lower)
-    if best is not None and math.isfinite(best) and not bound.holds(best):
+    near, far = (lower, upper) if bound.upper else (upper, lower)
+    if near is None or not math.isfinite(near):
+        return "missing"
+    if not bound.holds(near):
         return "outside"
-    if any(number is None or not math.isfinite(number) for number in (value, lower, upper)):
+    if value is None or not math.isfinite(value):
         return "missing"
-    if not _ordered(lower, upper):
+    if far is None:
+        return "open" if bound.holds(value) else "missing"
+    in_order = math.isfinite(far) and (near <= far if bound.upper else far <= near)
+    if not in_order:
         return "missing"
-    return "inside" if worst is not None and bound.holds(worst) else "straddles"
-
-
-def _ordered(lower: float | None, upper: float | None) -> bool:
-    return lower is not None and upper is not None and lower <= upper
+    return "inside" if bound.holds(far) else "straddles"

@@ -34,7 +34,6 @@ _PLACEHOLDER = {
 _TO_PLACEHOLDER = {"$ref": "#/$defs/Placeholder"}
 _KINDS: dict[str, Registry[Any]] = {"faults": FAULTS, "fits": FITS, "breakers": BREAKERS}
 _REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
-_BOUNDS_OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def json_schema() -> dict[str, Any]:
@@ -127,8 +126,5 @@ def _or_placeholder(node: dict[str, Any]) -> dict[str, Any]:
     """The value of `node` or a placeholder; description and default stay outside, where editors look."""
     outside = {key: value for key, value in node.items() if key == "default"}
     value = {key: value for key, value in node.items() if key not in outside}
-    if value["type"] == "string":
-        # Limits of a unit hold for its number in base units, which a schema cannot see in the text.
-        value = {key: item for key, item in value.items() if key not in _BOUNDS_OF_NUMBERS}
     described = {"description": value.pop("description")} if "description" in value else {}
     return {**outside, **described, "anyOf": [value, _TO_PLACEHOLDER]}

@@ -14,12 +14,15 @@ from types import FrameType
 from typing import Any, Protocol
 
 from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts.files import write_whole
+from chaosgate.components.cleanup import clean_up
 from chaosgate.components.places import run_dir, spec_file
 from chaosgate.deploy.processes import register
+from chaosgate.errors import ArtifactError
 from chaosgate.model.plan import Plan, Step
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.run.outcome import Outcome, read_outcome
-from chaosgate.run.steps import RunningStep, start_step
+from chaosgate.run.steps import RunningStep, leave_status, start_step
 
 POLL = 0.05
 """Seconds between two looks at the running steps."""
@@ -40,29 +43,43 @@ def new_run_id(spec: ChaosSpec) -> str:
 
 
 def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, run: str | None = None) -> Outcome:
-    """Run `plan` to its end and clean up; SIGINT and SIGTERM end the steps, not the cleanup."""
+    """Run `plan` to its end and clean up; SIGINT and SIGTERM end the steps, not the cleanup.
+
+    An ArtifactError when the state directory cannot be written from the start; nothing has been started then. Where it
+    cannot be written later on, the outcome says so among its problems.
+    """
     run = run or new_run_id(spec)
     state = state.resolve()
     folder = run_dir(state, run)
-    write_document(spec_file(folder), "spec", Identity(run, spec.digest()), spec)
-    register(folder, "runner", os.getpid())
-    carrier = LocalCarrier(plan, run, state, folder, listener)
+    carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, listener)
     with carrier.signals():
+        write_document(spec_file(folder), "spec", carrier.identity, spec)
+        ignore_in_git(state)
+        register(folder, "runner", os.getpid())
         try:
             carrier.run_steps()
         finally:
             carrier.run_cleanup()
-    return read_outcome(run, folder, carrier.exit_codes.get("gate"), carrier.signal)
+    return read_outcome(run, folder, carrier.exit_codes.get("gate"), carrier.signal, tuple(carrier.problems))
+
+
+def ignore_in_git(state: Path) -> None:
+    """Keep the state directory out of commits: it holds every run and their tokens."""
+    file = state / ".gitignore"
+    if not file.exists():
+        write_whole(file, b"*\n")
 
 
 class LocalCarrier:
     """Starts each step once all steps it reads from have ended, however they ended: failure is data."""
 
-    def __init__(self, plan: Plan, run: str, state: Path, folder: Path, listener: Listener) -> None:
-        self.plan, self.run, self.state, self.folder, self.listener = plan, run, state, folder, listener
+    def __init__(self, plan: Plan, identity: Identity, state: Path, folder: Path, listener: Listener) -> None:
+        self.plan, self.identity, self.state, self.folder, self.listener = plan, identity, state, folder, listener
         self.running: dict[str, RunningStep] = {}
         self.exit_codes: dict[str, int] = {}
         self.signal: int | None = None
+        self.problems: list[str] = []
+        """What kept the carrier itself from its work, such as a full disk."""
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -78,19 +95,25 @@ class LocalCarrier:
         self.signal = self.signal or number
 
     def run_steps(self) -> None:
-        """Run all steps but the last one; ends early on a signal."""
+        """Run all steps but the last one; ends early on a signal, and when a step cannot be started."""
         try:
             while self.signal is None and len(self.exit_codes) < len(self.plan.steps):
                 for step in self.ready():
                     self.start(step)
                 self.look()
                 time.sleep(POLL)
+        except ArtifactError as error:
+            self.problems.append(str(error))
         finally:
-            self.end_all()
+            self.end_all("by SIGTERM" if self.signal == signal.SIGTERM else "by SIGINT" if self.signal else "early")
 
     def run_cleanup(self) -> None:
-        """Run the last step to its end; a signal does not stop it."""
-        self.start(self.plan.finally_)
+        """Run the last step to its end; a signal does not stop it. Where it cannot start, all is stopped from here."""
+        try:
+            self.start(self.plan.finally_)
+        except ArtifactError as error:
+            self.problems.append(str(error))
+            clean_up(self.folder, self.identity.run)
         while self.running:
             self.look()
             time.sleep(POLL)
@@ -106,25 +129,33 @@ class LocalCarrier:
         ]
 
     def start(self, step: Step) -> None:
-        """Start one step."""
-        self.running[step.id] = start_step(step, self.run, self.state, self.folder)
+        """Start one step; an ArtifactError when it cannot be written down."""
+        self.running[step.id] = start_step(step, self.identity.run, self.state, self.folder)
         self.listener.started(step)
 
     def look(self) -> None:
         """Pass on what the running steps told, note which ended, end those past their deadline."""
         for running in list(self.running.values()):
             if running.exit_code() is None and running.late():
-                running.end()
+                running.end(f"at its deadline of {running.step.deadline:g} s")
             code = running.exit_code()
             for told in running.told():
                 self.listener.progress(running.step, told)
             if code is not None:
-                del self.running[running.step.id]
-                self.exit_codes[running.step.id] = code
-                self.listener.ended(running.step, code)
+                self.note_end(running, code)
 
-    def end_all(self) -> None:
+    def note_end(self, running: RunningStep, code: int) -> None:
+        """Take a step that ended off the list, and see that it leaves a status."""
+        del self.running[running.step.id]
+        self.exit_codes[running.step.id] = code
+        try:
+            leave_status(running, code, self.identity, self.folder)
+        except ArtifactError as error:
+            self.problems.append(str(error))
+        self.listener.ended(running.step, code)
+
+    def end_all(self, why: str) -> None:
         """End every step that still runs."""
         for running in self.running.values():
-            running.end()
+            running.end(why)
         self.look()

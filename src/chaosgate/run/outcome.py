@@ -23,6 +23,8 @@ class Outcome:
     """The gate step's exit code, None when it did not run."""
     signal: int | None
     """The signal that ended the run early."""
+    problems: tuple[str, ...] = ()
+    """What kept the carrier itself from its work; a run with problems never ends with its verdict's exit code."""
 
     @property
     def exit_code(self) -> int:
@@ -31,12 +33,14 @@ class Outcome:
             return EXIT_UNCLEAN
         if self.signal is not None:
             return 128 + self.signal
-        if self.verdict is None or self.gate != self.verdict.exit_code:
+        if self.problems or self.verdict is None or self.gate != self.verdict.exit_code:
             return EXIT_CODES["error"]
         return self.gate
 
 
-def read_outcome(run: str, folder: Path, gate: int | None, signal: int | None) -> Outcome:
+def read_outcome(
+    run: str, folder: Path, gate: int | None, signal: int | None, problems: tuple[str, ...] = ()
+) -> Outcome:
     """The outcome from the run's files; what cannot be read counts as missing."""
     identity = Identity(run, None)
     verdict: Verdict | None
@@ -49,4 +53,4 @@ def read_outcome(run: str, folder: Path, gate: int | None, signal: int | None) -
         cleanup = read_document(folder / "cleanup" / ARTIFACTS["cleanup"].file, "cleanup", Cleanup, identity)
     except ArtifactError:
         cleanup = None
-    return Outcome(run, folder, verdict, cleanup, gate, signal)
+    return Outcome(run, folder, verdict, cleanup, gate, signal, problems)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import threading
 import time
@@ -10,12 +12,24 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
+from chaosgate.artifacts import Identity, write_document
 from chaosgate.components.definition import COMPONENTS
 from chaosgate.components.places import spec_file, step_file
 from chaosgate.components.progress import heard
-from chaosgate.deploy.processes import python, register, stop
+from chaosgate.deploy.processes import (
+    last_lines,
+    log_file,
+    marked_environment,
+    open_log,
+    python,
+    register_child,
+    stop,
+)
 from chaosgate.model.plan import Step
-from chaosgate.model.result import Process
+from chaosgate.model.result import Process, Status
+
+LAST_LINES = 3
+"""Lines of a step's log that its reason quotes: the end of a traceback."""
 
 
 @dataclass
@@ -26,6 +40,8 @@ class RunningStep:
     process: Process
     child: subprocess.Popen[str]
     started: float
+    ended: str | None = None
+    """Why the carrier ended it, None while it did not."""
     progress: SimpleQueue[dict[str, Any]] = field(default_factory=SimpleQueue)
 
     def told(self) -> list[dict[str, Any]]:
@@ -45,18 +61,20 @@ class RunningStep:
         """Whether its deadline has passed."""
         return time.monotonic() - self.started > self.step.deadline
 
-    def end(self) -> None:
+    def end(self, why: str) -> None:
         """End it, gently first."""
+        self.ended = why
         stop(self.process)
         self.child.wait()
 
 
 def start_step(step: Step, run: str, state: Path, folder: Path) -> RunningStep:
-    """Start `step` in a session of its own; what it prints goes to `<run>/logs/step-<id>.log`."""
+    """Start `step` in a session of its own; what it prints goes to `<run>/logs/step-<id>.log`.
+
+    An ArtifactError when it cannot be logged or written down; nothing runs then.
+    """
     role = f"step-{step.id}"
-    log = folder / "logs" / f"{role}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as errors:
+    with open_log(folder, role) as errors:
         child = subprocess.Popen(
             python(*command(step, run, state, folder)),
             stdin=subprocess.DEVNULL,
@@ -64,11 +82,43 @@ def start_step(step: Step, run: str, state: Path, folder: Path) -> RunningStep:
             stderr=errors,
             text=True,
             start_new_session=True,
+            env=marked_environment(folder),
         )
-    running = RunningStep(step, register(folder, role, child.pid), child, time.monotonic())
+    running = RunningStep(step, register_child(folder, role, child), child, time.monotonic())
     assert child.stdout is not None  # it was asked for as a pipe
+    log = log_file(folder, role)
     threading.Thread(target=_listen, args=(child.stdout, log, running.progress), daemon=True).start()
     return running
+
+
+def leave_status(running: RunningStep, code: int, identity: Identity, folder: Path) -> None:
+    """Write the status of a step that ended without one: `failed`, with what is known of it. Never replaces one.
+
+    An ArtifactError when it cannot be written.
+    """
+    step = running.step
+    ports = {port.name: port for port in COMPONENTS[step.component].outputs}
+    if "status" not in ports:
+        return
+    file = step_file(folder, step.id, ports["status"].file)
+    if not file.exists():
+        reason = f"{step.id} {crash_text(code, running.ended)}: {_words(folder, step)}"
+        write_document(file, "status", identity, Status(status="failed", reason=reason))
+
+
+def crash_text(code: int, ended: str | None) -> str:
+    """`was ended at its deadline of 60 s`, `was killed by SIGKILL` or `crashed with exit code 1`."""
+    if ended is not None:
+        return f"was ended {ended}"
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"crashed with exit code {code}" if code else "ended without a status"
+
+
+def _words(folder: Path, step: Step) -> str:
+    role = f"step-{step.id}"
+    lines = " | ".join(line.strip() for line in last_lines(folder, role, LAST_LINES).splitlines())
+    return f"{lines}; log: {log_file(folder, role)}"
 
 
 def command(step: Step, run: str, state: Path, folder: Path) -> list[str]:
@@ -87,10 +137,11 @@ def command(step: Step, run: str, state: Path, folder: Path) -> list[str]:
 
 
 def _listen(output: IO[str], log: Path, progress: SimpleQueue[dict[str, Any]]) -> None:
-    with log.open("a") as rest:
-        for line in output:
-            told = heard(line)
-            if told is None:
-                rest.write(line)
-            else:
-                progress.put(told)
+    for line in output:
+        told = heard(line)
+        if told is not None:
+            progress.put(told)
+            continue
+        # A full disk must not stop the reading: the step would wait for ever to be read.
+        with contextlib.suppress(OSError), log.open("a") as rest:
+            rest.write(line)

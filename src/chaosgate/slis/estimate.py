@@ -10,17 +10,8 @@ import numpy as np
 
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SliRef
-from chaosgate.slis.intervals import (
-    OWN_WINDOWS,
-    DesignEffect,
-    Floats,
-    Group,
-    design_effect,
-    needed,
-    quantile_rank,
-    quantile_ranks,
-    share_interval,
-)
+from chaosgate.slis.intervals import Floats, Group, needed, quantile_rank, share_interval
+from chaosgate.slis.quantiles import RankedValues
 
 MIN_WINDOWS = 3
 """With fewer, the variance between windows rests on one degree of freedom or none."""
@@ -48,8 +39,8 @@ def estimate(
     """The estimate of `ref` over all of `windows` together; the same for the same arguments.
 
     Windows at different doses are different strata: what differs between doses is no noise between windows.
-    `undisturbed` are groups of windows without a fault (baseline, controls, recovery); where `windows` are fewer than 6
-    the design effect is pooled with theirs. A window that is judged is left out of them.
+    `undisturbed` are groups of windows without a fault (baseline, controls); the design effect is pooled with theirs,
+    for shares where `windows` are fewer than 6. A window that is judged is left out of them.
     """
     measured = [(window, values) for window in windows if len(values := _values(ref, window))]
     pooled = np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
@@ -119,40 +110,29 @@ def _percentile(quantile: float) -> str:
     return f"P{quantile * 100:.6g}"
 
 
-def _hits(group: Sequence[Floats], limit: float | None = None) -> Group:
-    """How many values of each window are 1, or with `limit` lie at or below it."""
-    hits = [float(np.sum(values if limit is None else values <= limit)) for values in group]
-    return Group(np.array(hits), np.array([float(len(values)) for values in group]))
+def _hits(group: Sequence[Floats]) -> Group:
+    """How many values of each window are 1."""
+    return Group(
+        np.array([float(values.sum()) for values in group]), np.array([float(len(values)) for values in group])
+    )
 
 
 def _quantile(
     quantile: float, pooled: Floats, strata: Sequence[Sequence[Floats]], borrowed: Sequence[Sequence[Floats]]
 ) -> Numbers:
-    """Order statistics of the pooled values, widened by the design effect of the share below the quantile."""
-    n, windows = len(pooled), sum(len(stratum) for stratum in strata)
-    value = float(pooled[quantile_rank(quantile, n) - 1])
-    groups = [_hits(stratum, value) for stratum in strata]
-    if windows < OWN_WINDOWS:
-        groups += [_below_own_quantile(quantile, group) for group in borrowed]
-    effect = design_effect(groups, n / windows)
-    ends = [
-        None if rank is None else float(pooled[rank - 1]) for rank in quantile_ranks(quantile, n, effect.effective(n))
-    ]
-    reason = _open_end(quantile, n, effect, ends)
-    return Numbers(value, ends[0], ends[1], n, windows, reason)
+    ranked = RankedValues(strata, borrowed, pooled)
+    lower, upper = ranked.lower(quantile), ranked.upper(quantile)
+    windows = sum(len(stratum) for stratum in strata)
+    return Numbers(ranked.value(quantile), lower, upper, ranked.n, windows, _open_end(quantile, ranked, lower, upper))
 
 
-def _below_own_quantile(quantile: float, group: Sequence[Floats]) -> Group:
-    values = np.sort(np.concatenate(group))
-    return _hits(group, float(values[quantile_rank(quantile, len(values)) - 1]))
-
-
-def _open_end(quantile: float, n: int, effect: DesignEffect, ends: Sequence[float | None]) -> str | None:
-    missing = [name for name, end in zip(("lower", "upper"), ends, strict=True) if end is None]
+def _open_end(quantile: float, ranked: RankedValues, lower: float | None, upper: float | None) -> str | None:
+    missing = [name for name, end in (("lower", lower), ("upper", upper)) if end is None]
     if not missing:
         return None
-    ends_missing = f"the {' and '.join(missing)} end of a {_percentile(quantile)}"
+    effect = ranked.effect(1 if missing == ["lower"] else ranked.n)
     return (
-        f"n_eff = {math.floor(effect.effective(n))} of {needed(quantile)} needed for {ends_missing}: "
-        f"n = {n}, design effect {effect.value:.2f} on {effect.freedom} degrees of freedom"
+        f"n_eff = {math.floor(effect.effective(ranked.n))} of {needed(quantile)} needed for the "
+        f"{' and '.join(missing)} end of a {_percentile(quantile)}: n = {ranked.n}, design effect {effect.value:.2f} "
+        f"on {effect.freedom} degrees of freedom"
     )

@@ -153,24 +153,3 @@ def needed(quantile: float) -> int:
 def quantile_rank(quantile: float, n: int) -> int:
     """Which of `n` sorted values, counted from 1, is their quantile: the inverse of the distribution function."""
     return min(n, max(1, math.ceil(quantile * n - 1e-9)))
-
-
-def quantile_ranks(quantile: float, n: int, effective: float) -> tuple[int | None, int | None]:
-    """The ranks, from 1 to `n`, of the sorted values that bound `quantile` at 95 %; None where no value does.
-
-    Binomial ranks (Conover 1999) of a sample of `effective` independent values, stretched to the `n` values at hand.
-    """
-    upper = _upper_rank(quantile, n, effective)
-    mirrored = _upper_rank(1 - quantile, n, effective)
-    return None if mirrored is None else n + 1 - mirrored, upper
-
-
-def _upper_rank(quantile: float, n: int, effective: float) -> int | None:
-    """The rank u with P(value u below the quantile) <= 2.5 %: the binomial distribution function at u - 1 is 97.5 %."""
-    from scipy.special import bdtrik
-
-    if effective * math.log(quantile) > math.log(TAIL):
-        return None
-    # For n = effective the rank is a whole number; the distribution function is continued between whole numbers.
-    rank = math.ceil(float(bdtrik(1 - TAIL, effective, quantile)) - 1e-9) + 1
-    return min(n, math.ceil(rank * n / effective - 1e-9))

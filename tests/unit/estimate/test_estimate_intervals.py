@@ -22,7 +22,10 @@ AT_LEAST = Bound.parse(">= 99 %")
         (AT_MOST, 0.4, 0.3001, 0.5, "outside"),
         (AT_MOST, 0.4, 0.31, None, "outside"),
         (AT_MOST, None, 0.31, None, "outside"),
-        (AT_MOST, 0.2, 0.1, None, "missing"),
+        (AT_MOST, 0.2, 0.1, None, "open"),
+        (AT_MOST, 0.4, 0.1, None, "missing"),
+        (AT_MOST, None, 0.1, None, "missing"),
+        (AT_MOST, 0.2, None, None, "missing"),
         (AT_MOST, 0.2, None, 0.25, "missing"),
         (AT_MOST, None, 0.1, 0.2, "missing"),
         (AT_MOST, math.nan, 0.1, 0.2, "missing"),
@@ -34,6 +37,7 @@ AT_LEAST = Bound.parse(">= 99 %")
         (AT_LEAST, 0.9, 0.8, 0.98, "outside"),
         (AT_LEAST, 0.9, None, 0.98, "outside"),
         (AT_LEAST, 0.995, 0.99, None, "missing"),
+        (AT_LEAST, 0.995, None, 1.0, "open"),
     ],
 )
 def test_where_an_interval_lies(

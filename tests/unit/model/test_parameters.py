@@ -59,6 +59,11 @@ def test_inside_a_text_the_value_is_written_out(tmp_path: Path) -> None:
     assert str(spec.spec.objectives[0].bound) == "<= 400ms"
 
 
+@pytest.mark.parametrize(("setting", "rate"), [("1/s", 1), ("60/min", 1), ("50/s", 50)])
+def test_min_and_max_are_allowed_themselves(tmp_path: Path, setting: str, rate: float) -> None:
+    assert load(tmp_path, RATE, USE_RATE, rate=setting).spec.workload.arrivals.rate == rate
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

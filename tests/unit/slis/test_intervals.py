@@ -13,8 +13,6 @@ from chaosgate.slis.intervals import (
     bootstrap,
     design_effect,
     needed,
-    quantile_rank,
-    quantile_ranks,
     share_interval,
 )
 
@@ -132,39 +130,6 @@ def test_needed_values(quantile: float, n: int) -> None:
     assert needed(quantile) == n
     edge = max(quantile, 1 - quantile)
     assert edge**n <= 0.025 < edge ** (n - 1)
-
-
-@pytest.mark.parametrize("n", [72, 100, 400, 5000])
-@pytest.mark.parametrize("quantile", [0.5, 0.9, 0.95])
-def test_ranks_of_independent_values_are_the_binomial_ones(quantile: float, n: int) -> None:
-    lower, upper = quantile_ranks(quantile, n, n)
-    assert lower is not None
-    assert upper is not None
-    below = stats.binom(n, quantile)
-    assert below.cdf(lower - 1) <= 0.025 < below.cdf(lower)
-    assert below.sf(upper - 1) <= 0.025 < below.sf(upper - 2)
-
-
-@pytest.mark.parametrize(("effective", "exists"), [(72.0, True), (71.0, False)])
-def test_the_upper_end_is_missing_below_the_needed_effective_size(effective: float, exists: bool) -> None:
-    lower, upper = quantile_ranks(0.95, 400, effective)
-    assert lower is not None
-    assert (upper is not None) is exists
-
-
-@given(
-    n=st.integers(1, 3000),
-    quantile=st.sampled_from([0.01, 0.05, 0.5, 0.9, 0.95, 0.99, 0.999]),
-    factor=st.floats(1, 20),
-)
-def test_ranks_enclose_the_quantile_and_widen_with_the_design_effect(n: int, quantile: float, factor: float) -> None:
-    lower, upper = quantile_ranks(quantile, n, n / factor)
-    rank = quantile_rank(quantile, n)
-    assert lower is None or 1 <= lower <= rank
-    assert upper is None or rank <= upper <= n
-    narrow = quantile_ranks(quantile, n, n)
-    assert lower is None or (narrow[0] is not None and lower <= narrow[0])
-    assert upper is None or (narrow[1] is not None and upper >= narrow[1])
 
 
 @given(
