@@ -82,7 +82,7 @@ def quick_figures(peer: Path | None) -> list[Figure]:
 
 
 def install_peer(folder: Path) -> Path | None:
-    """Chaos Toolkit in an environment of its own, byte code compiled; None, with the error, when it does not install."""
+    """Chaos Toolkit in an environment of its own, byte code compiled; None, and its error, when it does not install."""
     environment = folder / "peer"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     install = [

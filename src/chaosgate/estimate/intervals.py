@@ -14,8 +14,8 @@ def position(bound: Bound, value: float | None, lower: float | None, upper: floa
     """`inside` when the whole interval keeps `bound`, `outside` when none of it does, `straddles` in between.
 
     An interval may have no end on the far side of the bound. It is `outside` when it begins there: a P95 of at least
-    600 ms breaks `<= 300ms` however large it may be. It is `open` when value and beginning keep the bound. Whatever else
-    lacks a number, or has one that is not finite, is `missing`.
+    600 ms breaks `<= 300ms` however large it may be. It is `open` when value and beginning keep the bound. Whatever
+    else lacks a number, or has one that is not finite, is `missing`.
     """
     near, far = (lower, upper) if bound.upper else (upper, lower)
     if near is None or not math.isfinite(near):

@@ -166,7 +166,8 @@ def _fit_position(bound: Bound, end: str, fit: FitResult) -> Position:
 
 def _fit_text(objective: Objective, bound: Bound, end: str, fit: FitResult, place: Position) -> str:
     threshold = fit.threshold
-    because = "" if threshold.reason is None else f" ({threshold.reason})"
+    # A bracket's reason says again between which doses it lies.
+    because = "" if threshold.reason is None or threshold.outcome == "bracketed" else f" ({threshold.reason})"
     if threshold.outcome == "refused":
         return f"{objective.name}: fit {fit.name} found no threshold{because}"
     ends = range_text(threshold.lower, threshold.upper, fit.dimension)

@@ -10,6 +10,7 @@ from judged_run import knee, objective, passing, severity, texts, verdict
 from simulated_run import stream_spec
 
 from chaosgate.model.result import Fits
+from chaosgate.units import format_value
 
 
 def test_a_reason_carries_its_numbers_and_says_them_in_words() -> None:
@@ -29,9 +30,10 @@ def test_a_reason_carries_its_numbers_and_says_them_in_words() -> None:
         "duration",
         "gate",
     )
+    value, lower, upper = (format_value(n, "duration") for n in (estimate.value, estimate.lower, estimate.upper))
     assert reason.text == (
-        "first-token: ttft-p95 at dose <= 180ms of slow-wire is 229.1ms "
-        "(223.1ms to 236.5ms, 305 requests in 8 windows), within <= 500ms"
+        f"first-token: ttft-p95 at dose <= 180ms of slow-wire is {value} "
+        f"({lower} to {upper}, 305 requests in 8 windows), within <= 500ms"
     )
 
 
