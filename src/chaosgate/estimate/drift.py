@@ -14,7 +14,7 @@ from chaosgate.model.blocks import CONTROLS
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange
-from chaosgate.slis.intervals import Group, share_interval
+from chaosgate.statistics.intervals import Group, share_interval
 from chaosgate.units import Bound, format_value
 
 

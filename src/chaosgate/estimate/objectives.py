@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chaosgate.estimate.intervals import position
+from chaosgate.estimate.numbers import MIN_WINDOWS, Numbers, estimate
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.fault import Fault
 from chaosgate.model.observation import Window
 from chaosgate.model.result import Estimate, ObjectiveEstimate
 from chaosgate.model.sli import resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange, Objective
-from chaosgate.slis.estimate import MIN_WINDOWS, Numbers, estimate
 from chaosgate.units import Bound, Dimension, format_value
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from chaosgate.estimate.intervals import Position, position
+from chaosgate.estimate.numbers import MIN_WINDOWS
 from chaosgate.judge.reasons import finite, interval_text, plain, range_text
 from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName
 from chaosgate.model.spec import ChaosSpec, Objective
-from chaosgate.slis.estimate import MIN_WINDOWS
 from chaosgate.units import Bound
 
 

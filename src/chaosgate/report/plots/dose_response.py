@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from chaosgate.binomial import clopper_pearson
 from chaosgate.model.fit import CurvePoint, Fit, Threshold
 from chaosgate.model.result import FitResult
 from chaosgate.report.plots.style import BLACK, BLUE, INK, ORANGE, axis_unit, inline_svg, labelled, plot_style, quiet
+from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.units import format_share, format_value
 
 

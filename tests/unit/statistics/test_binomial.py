@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from chaosgate.binomial import clopper_pearson
+from chaosgate.statistics.binomial import clopper_pearson
 
 
 @given(n=st.integers(1, 2000), data=st.data())

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosgate.binomial import clopper_pearson
-from chaosgate.fits.likelihood import Counts
+from chaosgate.statistics.binomial import clopper_pearson
+from chaosgate.statistics.likelihood import Counts
 
 NEARLY_ALL = 0.95
 """A dose at which at least this share breaks lies above the step; at most 1 - this, below it."""

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import approx_fprime
 
-from chaosgate.fits.likelihood import (
+from chaosgate.statistics.likelihood import (
     Counts,
     Curve,
     _gradient,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from chaosgate.fits.likelihood import Counts
-from chaosgate.fits.screen import monotone
+from chaosgate.statistics.likelihood import Counts
+from chaosgate.statistics.screen import monotone
 
 
 def sweep(random: np.random.Generator, shares: list[float], rho: float) -> Counts:

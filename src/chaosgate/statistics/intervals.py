@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from chaosgate.binomial import LEVEL, clopper_pearson
+from chaosgate.statistics.binomial import LEVEL, clopper_pearson
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from chaosgate.fits.likelihood import MIN_WINDOWS, Counts
+from chaosgate.statistics.likelihood import MIN_WINDOWS, Counts
 from chaosgate.units import Dimension, format_value
 
 MIN_DOSES = 3

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from chaosgate.fits.bracket import Bracket, bracket, separates
-from chaosgate.fits.likelihood import Counts
+from chaosgate.statistics.bracket import Bracket, bracket, separates
+from chaosgate.statistics.likelihood import Counts
 
 
 def counts(*broken: int, n: int = 160) -> Counts:

@@ -10,8 +10,8 @@ import numpy as np
 
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SliRef
-from chaosgate.slis.intervals import Floats, Group, needed, quantile_rank, share_interval
-from chaosgate.slis.quantiles import RankedValues
+from chaosgate.statistics.intervals import Floats, Group, needed, quantile_rank, share_interval
+from chaosgate.statistics.quantiles import RankedValues
 
 MIN_WINDOWS = 3
 """With fewer, the variance between windows rests on one degree of freedom or none."""

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from chaosgate.slis import intervals
-from chaosgate.slis.intervals import (
+from chaosgate.statistics import intervals
+from chaosgate.statistics.intervals import (
     DesignEffect,
     Group,
     bootstrap,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosgate.binomial import clopper_pearson
-from chaosgate.slis.intervals import DesignEffect, Floats, Group, design_effect, quantile_rank
+from chaosgate.statistics.binomial import clopper_pearson
+from chaosgate.statistics.intervals import DesignEffect, Floats, Group, design_effect, quantile_rank
 
 TELLING = 5
 """Fewer values beyond a limit do not tell how they cluster: the design effect there is that of the fifth outermost.

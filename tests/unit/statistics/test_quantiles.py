@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from chaosgate.slis.intervals import Floats
-from chaosgate.slis.quantiles import RankedValues
+from chaosgate.statistics.intervals import Floats
+from chaosgate.statistics.quantiles import RankedValues
 
 
 def ranked(windows: list[Floats], borrowed: list[list[Floats]] | None = None) -> RankedValues:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sli_samples import failing, sample, timed, window
 
+from chaosgate.estimate.numbers import Numbers, estimate
 from chaosgate.model.observation import Place, Sample, Window
 from chaosgate.model.sli import Sli, SliRef, Statistic, resolve_sli
-from chaosgate.slis.estimate import Numbers, estimate
 from chaosgate.units import Dimension
 
 ERRORS, P95, P50 = resolve_sli("error-rate"), resolve_sli("ttft-p95"), resolve_sli("ttft-p50")

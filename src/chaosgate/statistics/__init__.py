@@ -1,0 +1,1 @@
+"""Intervals and curves over counts of requests: pure numerics that estimates, fits and plots share. Needs numpy."""
