@@ -60,10 +60,10 @@ def seconds(command: Sequence[str | Path], cwd: Path = ROOT, expected: int = 0) 
     return taken
 
 
-def median(command: Sequence[str | Path], runs: int = RUNS) -> float:
+def median(command: Sequence[str | Path], runs: int = RUNS, cwd: Path = ROOT) -> float:
     """The median of several runs after one that is not counted."""
-    seconds(command)
-    return statistics.median(seconds(command) for _ in range(runs))
+    seconds(command, cwd)
+    return statistics.median(seconds(command, cwd) for _ in range(runs))
 
 
 def quick_figures(peer: Path | None) -> list[Figure]:
@@ -73,11 +73,11 @@ def quick_figures(peer: Path | None) -> list[Figure]:
         Figure("validate_1_s", median([BIN / "chaosgate", "validate", DRILL]), "s", 0.3),
     ]
     if peer is not None:
-        figures[0].peers["chaostoolkit"] = median([peer / "bin" / "chaos", "--help"])
+        figures[0].peers["chaostoolkit"] = median([peer / "bin" / "chaos", "--help"], cwd=peer)
         experiment = peer / "experiment.json"
         experiment.write_text(json.dumps(PEER_EXPERIMENT))
         command = [peer / "bin" / "chaos", "--no-version-check", "validate", experiment]
-        figures[1].peers["chaostoolkit"] = median(command)
+        figures[1].peers["chaostoolkit"] = median(command, cwd=peer)
     return figures
 
 

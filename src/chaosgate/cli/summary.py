@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,8 @@ from chaosgate.units import format_value
 
 Model = TypeVar("Model", bound=Frozen)
 
+LOG_WIDTH = 170
+"""Columns of the table in a log."""
 COLOURS: dict[VerdictName, str] = {
     "pass": "green",
     "warn": "yellow",
@@ -32,7 +35,7 @@ COLOURS: dict[VerdictName, str] = {
 
 def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Console | None = None) -> None:
     """The whole summary, on standard output."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or make_console()
     if outcome.verdict is not None:
         print_table(spec, outcome, console)
         print_verdict(outcome, console)
@@ -42,6 +45,11 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
         )
     print_cleanup(outcome, console)
     print_places(spec, outcome, state, console)
+
+
+def make_console() -> Console:
+    """Standard output; where that is no terminal, wide enough that the table need not fold its cells."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else LOG_WIDTH)
 
 
 def print_table(spec: ChaosSpec, outcome: Outcome, console: Console) -> None:

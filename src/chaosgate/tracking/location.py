@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -33,7 +35,15 @@ def ui_command(uri: str) -> str:
     """The command that opens the MLflow UI on `uri`; a server's UI needs no command, so its address is returned."""
     if urlsplit(uri).scheme in ("http", "https"):
         return without_password(uri)
-    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+    return f"{shlex.quote(_mlflow())} ui --backend-store-uri {shlex.quote(uri)}"
+
+
+def _mlflow() -> str:
+    """The `mlflow` command as it can be called from here: by name where it is on PATH, else beside this Python."""
+    beside = Path(sys.executable).with_name("mlflow")
+    if shutil.which("mlflow") or not beside.exists():
+        return "mlflow"
+    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
 def without_password(uri: str) -> str:
