@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 
 from chaosgate.components.definition import COMPONENTS
-from chaosgate.errors import PlanError
+from chaosgate.errors import PlanError, Problem
+from chaosgate.loadgen.prompts import prompt_sets
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
 from chaosgate.model.plan import Block, Plan, Step, StepInput
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.registry import unknown
 
 START_DEADLINE = 30.0
 """Seconds inject waits for measure, and measure for inject, on one machine."""
@@ -19,8 +22,10 @@ CLEANUP_DEADLINE = 90.0
 
 
 def make_plan(spec: ChaosSpec) -> Plan:
-    """The plan of `spec`; a PlanError names faults that would overlap on one target."""
-    refuse_overlap(spec)
+    """The plan of `spec`; a PlanError says what stands in the way, see `plan_problems`."""
+    problems = plan_problems(spec)
+    if problems:
+        raise PlanError("; ".join(problem.message for problem in problems))
     blocks = make_blocks(spec)
     deploy = _step("deploy", "deploy", DEPLOY_DEADLINE)
     baseline = _baseline(spec, deploy)
@@ -38,15 +43,30 @@ def make_plan(spec: ChaosSpec) -> Plan:
     )
 
 
-def refuse_overlap(spec: ChaosSpec) -> None:
-    """A PlanError when `composition: parallel` would put two faults on one target at a time."""
+def plan_problems(spec: ChaosSpec) -> tuple[Problem, ...]:
+    """What keeps a valid spec from becoming a plan: prompts nobody knows, and faults that overlap on one target.
+
+    The problems have no line; `model.source` knows where their paths stand in the file.
+    """
+    return (*_unknown_prompts(spec), *_overlaps(spec))
+
+
+def _unknown_prompts(spec: ChaosSpec) -> Iterator[Problem]:
+    name = spec.spec.workload.prompts.set
+    if name not in prompt_sets():
+        yield Problem(("spec", "workload", "prompts", "set"), unknown("prompt set", name, prompt_sets()))
+
+
+def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:
+    """In parallel, two faults on one target at a time."""
     if spec.spec.composition != "parallel":
         return
-    for one, other in combinations(spec.spec.faults, 2):
+    for (_, one), (index, other) in combinations(enumerate(spec.spec.faults), 2):
         if one.surface == other.surface:
-            raise PlanError(
+            yield Problem(
+                ("spec", "faults", index),
                 f"faults {one.name!r} and {other.name!r} both act on the {one.surface} of one target; in parallel "
-                "neither effect could be told from the other: write `composition: serial`, or split the spec"
+                "neither effect could be told from the other: write `composition: serial`, or split the spec",
             )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from chaosgate.cli.console import PatientConsole
 from chaosgate.model.plan import Plan, Step
 from chaosgate.units import format_duration, format_value
 
@@ -107,7 +108,7 @@ def window_text(told: Mapping[str, Any]) -> str:
 @contextmanager
 def make_listener(plan: Plan, run: str, *, quiet: bool) -> Iterator[Quiet | Lines]:
     """The listener that fits where the output goes: nothing, lines for a log, or a bar for a terminal."""
-    console = Console(stderr=False, soft_wrap=True)
+    console = PatientConsole(stderr=False, soft_wrap=True)
     if quiet:
         yield Quiet()
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from chaosgate.cli.catalogue import catalogue
 from chaosgate.cli.runs import cleanup, record, run
 from chaosgate.cli.specs import init, plan, validate
 from chaosgate.errors import ChaosgateError
+from chaosgate.registry import unknown
 
 EPILOG = (
     "Exit codes: 0 pass or warn, 1 the gate says no, 2 bad spec or usage, 3 inconclusive or error, "
@@ -25,6 +27,12 @@ class Gate(click.Group):
         """The commands as they were added."""
         return list(self.commands)
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command; an unknown one ends in the nearest known name."""
+        if cmd_name not in self.commands and not cmd_name.startswith("-"):
+            ctx.fail(unknown("command", cmd_name, self.commands))
+        return super().get_command(ctx, cmd_name)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and turn an error a user can mend into its text."""
         try:
@@ -32,6 +40,16 @@ class Gate(click.Group):
         except ChaosgateError as error:
             click.echo(str(error), err=True)
             ctx.exit(error.exit_code)
+        except BrokenPipeError:
+            from chaosgate.cli.console import silence_stdout
+
+            silence_stdout()
+            ctx.exit(128 + signal.SIGPIPE)
+        except KeyboardInterrupt:
+            ctx.exit(128 + signal.SIGINT)
+        except OSError as error:
+            click.echo(f"{error.filename or 'chaosgate'}: {error.strerror or error}", err=True)
+            ctx.exit(ChaosgateError.exit_code)
 
 
 @click.group(cls=Gate, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from chaosgate.registry import unknown
 
 
 @click.command()
-@click.argument("spec", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--on", "carrier", type=click.Choice(["local"]), default="local", show_default=True, help="Who runs it.")
 @set_option
 @state_option
@@ -22,18 +23,20 @@ from chaosgate.registry import unknown
 def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: str) -> None:
     """Run a spec to its verdict; the exit code is the verdict's."""
     from chaosgate.cli.live import make_listener
+    from chaosgate.cli.loading import load
     from chaosgate.cli.summary import outcome_json, print_outcome
-    from chaosgate.model.load import load_spec
     from chaosgate.planner import make_plan
     from chaosgate.run.local import new_run_id, run_locally
 
-    loaded = load_spec(spec, parse_settings(settings))
+    loaded = load(spec, parse_settings(settings))
     planned = make_plan(loaded)
     run_id = new_run_id(loaded)
     with make_listener(planned, run_id, quiet=output == "json") as listener:
         outcome = run_locally(loaded, planned, state, listener, run_id)
     if output == "json":
-        click.echo(json.dumps(outcome_json(outcome), indent=2))
+        # Whoever reads this may have left; the exit code stands.
+        with contextlib.suppress(BrokenPipeError):
+            click.echo(json.dumps(outcome_json(outcome), indent=2))
     else:
         print_outcome(loaded, outcome, state)
     raise click.exceptions.Exit(outcome.exit_code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from chaosgate.errors import SpecError, UsageError
 if TYPE_CHECKING:
     from chaosgate.model.plan import Plan
 
-SPEC = click.Path(path_type=Path, dir_okay=False)
+SPEC = click.Path(path_type=Path)
+"""Whether it can be read is said by the one who reads it, in the same words for every spec."""
 
 
 @click.command()
@@ -24,7 +26,13 @@ SPEC = click.Path(path_type=Path, dir_okay=False)
 @click.option("--model", help="The model's name as the server lists it.")
 @click.option("--endpoint", help="Base URL of the server, without /v1; with --engine endpoint.")
 @click.option("--fault", help="The fault kind of the first sweep.")
-@click.option("-O", "--output", "file", type=SPEC, help="The file to write.  [default: NAME.yaml; - is stdout]")
+@click.option(
+    "-O",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path),
+    help="The file to write.  [default: NAME.yaml; - is stdout]",
+)
 def init(**answers: Any) -> None:
     """Write a first spec; what no option gives is asked for."""
     from chaosgate.model.template import first_spec
@@ -51,7 +59,7 @@ def _ask(key: str, answers: dict[str, Any]) -> Any:
     }
     if key == "endpoint" and answers["engine"] != "endpoint":
         return None
-    if not click.get_text_stream("stdin").isatty():
+    if not sys.stdin.isatty():
         return defaults[key]
     answer: str = click.prompt(key, default=defaults[key])
     answers[key] = answer
@@ -84,10 +92,10 @@ def validate(specs: Sequence[Path], settings: Sequence[str], output: str) -> Non
 
 
 def _report(path: Path, settings: dict[str, str]) -> dict[str, Any]:
-    from chaosgate.model.load import load_spec
+    from chaosgate.cli.loading import load
 
     try:
-        spec = load_spec(path, settings)
+        spec = load(path, settings)
     except SpecError as error:
         problems = [
             {"line": problem.line, "column": problem.column, "text": problem.render(error.file)}
@@ -111,10 +119,10 @@ def _print_reports(reports: Sequence[dict[str, Any]]) -> None:
 @output_option
 def plan(spec: Path, settings: Sequence[str], output: str) -> None:
     """Show the steps and windows a spec becomes; nothing is started."""
-    from chaosgate.model.load import load_spec
+    from chaosgate.cli.loading import load
     from chaosgate.planner import make_plan
 
-    planned = make_plan(load_spec(spec, parse_settings(settings)))
+    planned = make_plan(load(spec, parse_settings(settings)))
     click.echo(json.dumps(planned.to_json(), indent=2) if output == "json" else plan_text(planned))
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosgate.artifacts import ARTIFACTS, Identity, read_document
+from chaosgate.cli.console import PatientConsole
 from chaosgate.errors import ArtifactError
 from chaosgate.model.base import Frozen
 from chaosgate.model.result import Estimates, FitResult, Fits, Recording, VerdictName
@@ -43,6 +44,8 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
         console.print(
             f"verdict: error: no verdict was written; see the logs in {outcome.folder / 'logs'}", markup=False
         )
+    for problem in outcome.problems:
+        console.print(f"problem: {problem}", markup=False)
     print_cleanup(outcome, console)
     print_places(spec, outcome, state, console)
 
@@ -134,6 +137,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "run": outcome.run,
         "folder": str(outcome.folder),
         "exitCode": outcome.exit_code,
+        "problems": list(outcome.problems),
         "verdict": outcome.verdict.to_json() if outcome.verdict else None,
         "cleanup": outcome.cleanup.to_json() if outcome.cleanup else None,
     }

@@ -157,12 +157,14 @@ async def test_forty_at_once_are_answered_as_one_by_one(http: aiohttp.ClientSess
 async def test_a_client_that_leaves_frees_its_slot(http: aiohttp.ClientSession, stream: bool) -> None:
     before = await until(http, running=0)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(_ask_for_much(http, stream))
-        await until(http, running=1)
-        task.cancel()
+        # So many that they cannot all have been answered by the time they are seen running, however busy the machine.
+        tasks = [group.create_task(_ask_for_much(http, stream)) for _ in range(16)]
+        await until(http, running=16)
+        for task in tasks:
+            task.cancel()
     after = await until(http, running=0)
     aborted = 'vllm:request_success_total{finished_reason="abort"}'
-    assert after[aborted] == before[aborted] + 1
+    assert after[aborted] > before[aborted]
     assert after["vllm:kv_cache_usage_perc{}"] == 0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from chaosgate.artifacts import Identity
 from chaosgate.deploy import processes
 from chaosgate.model.plan import Plan, Step, StepInput
 from chaosgate.run import steps as steps_module
@@ -47,14 +48,15 @@ class Log:
 
 def step(step_id: str, script: str, *after: str, deadline: float = 30.0) -> Step:
     inputs = tuple(StepInput(port="status", step=source, output="status") for source in after)
-    return Step(id=step_id, component=script, inputs=inputs, deadline=deadline)
+    component = "cleanup" if step_id == "cleanup" else "measure"
+    return Step(id=step_id, component=component, arguments={"script": script}, inputs=inputs, deadline=deadline)
 
 
 def carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: Step) -> tuple[LocalCarrier, Log]:
-    monkeypatch.setattr(steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.component]])
+    monkeypatch.setattr(steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.arguments["script"]]])
     plan = Plan(name="p", spec_digest="d", blocks=(), steps=steps, finally_=step("cleanup", "ok"), length=1.0)
     log = Log()
-    return LocalCarrier(plan, "run", tmp_path, tmp_path, log), log
+    return LocalCarrier(plan, Identity("run", "d"), tmp_path, tmp_path, log), log
 
 
 def run(carrier: LocalCarrier) -> None:
@@ -121,7 +123,7 @@ def test_a_signal_ends_the_steps_and_still_cleans_up(
             time.sleep(0.01)
         os.kill(os.getpid(), number)
 
-    threading.Thread(target=interrupt).start()
+    threading.Thread(target=interrupt, daemon=True).start()
     run(carrier)
     assert carrier.signal == number
     assert log.codes["a"] == -signal.SIGTERM

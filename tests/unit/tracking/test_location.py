@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,8 +36,15 @@ def test_a_server_chooses_its_own_artifact_location() -> None:
         ("http://mlflow:5000", "http://mlflow:5000"),
     ],
 )
-def test_the_ui_command_can_be_pasted_into_a_shell(uri: str, command: str) -> None:
+def test_the_ui_command_can_be_pasted_into_a_shell(uri: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     assert ui_command(uri) == command
+
+
+def test_an_mlflow_that_is_not_on_the_path_is_called_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    command = ui_command("sqlite:////data/mlflow.db").split()[0]
+    assert Path(command).resolve() == Path(sys.executable).with_name("mlflow").resolve()
 
 
 def test_a_password_is_never_shown() -> None:
