@@ -52,7 +52,7 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
 
 def make_console() -> Console:
     """Standard output; where that is no terminal, wide enough that the table need not fold its cells."""
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else LOG_WIDTH)
+    return PatientConsole(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else LOG_WIDTH)
 
 
 def print_table(spec: ChaosSpec, outcome: Outcome, console: Console) -> None:
