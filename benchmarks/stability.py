@@ -67,9 +67,8 @@ def run_all(runs: int) -> dict[str, list[Ending]]:
                 ending = run_once(scenario, Path(state))
                 so_far.append(ending)
                 word = "as expected" if as_expected(scenario, ending) else "; ".join(ending.reasons)
-                print(
-                    f"{number + 1}/{runs} {scenario}: {ending.verdict} {ending.seconds:.1f} s, {word}", file=sys.stderr
-                )
+                line = f"{number + 1}/{runs} {scenario}: {ending.verdict} {ending.seconds:.1f} s, {word}"
+                print(line, file=sys.stderr, flush=True)
     return endings
 
 
@@ -90,29 +89,27 @@ def stability(
 
 def record(endings: Mapping[str, Sequence[Ending]]) -> str:
     """The dated record, a Markdown page."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    describe = ["git", "rev-parse", "--short=12", "HEAD"]
+    commit = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     shares = stability(endings)
     lines = [
         "# How stable the verdicts are",
         "",
-        f"Recorded {datetime.now(UTC):%Y-%m-%d} at commit {commit.stdout.strip()} by `python benchmarks/stability.py`, on "
+        f"Recorded {datetime.now(UTC):%Y-%m-%d} at commit {commit} by `python benchmarks/stability.py`, on",
         f"{os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}). Every scenario of",
-        "`chaos-specs/scenarios` took its turn, run after run; a run counts when verdict, exit code and a clean seal are all",
-        "as they should be.",
+        "`chaos-specs/scenarios` took its turn, run after run; a run counts when verdict, exit code and seal are right.",
         "",
-        "| scenario | expected | runs | as expected | verdicts | seconds: least, median, most | at most |",
+        "| scenario | expected | runs | as expected | verdicts | seconds: least, median, most | limit |",
         "|---|---|---|---|---|---|---|",
     ]
     for scenario, all_of in endings.items():
-        seconds = [ending.seconds for ending in all_of]
-        verdicts = ", ".join(f"{count} x {name}" for name, count in Counter(e.verdict for e in all_of).items())
-        lines.append(
-            f"| {scenario} | {EXPECTED[scenario][0]} ({EXPECTED[scenario][1]}) | {len(all_of)} | {shares[scenario]:.0%} "
-            f"| {verdicts} | {min(seconds):.1f}, {statistics.median(seconds):.1f}, {max(seconds):.1f} "
-            f"| {LIMITS[scenario]:.0f} |"
-        )
+        verdict, code = EXPECTED[scenario]
+        seconds = sorted(ending.seconds for ending in all_of)
+        times = f"{seconds[0]:.1f}, {statistics.median(seconds):.1f}, {seconds[-1]:.1f}"
+        counts = Counter(ending.verdict for ending in all_of)
+        verdicts = ", ".join(f"{count} x {name}" for name, count in counts.items())
+        share, limit = f"{shares[scenario]:.0%}", f"{LIMITS[scenario]:.0f}"
+        lines.append(f"| {scenario} | {verdict} ({code}) | {len(all_of)} | {share} | {verdicts} | {times} | {limit} |")
     lines += ["", f"verdict_stability = {min(shares.values()):g}", ""]
     return "\n".join(lines)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small_drill import Drill, write_spec
+from small_drill import Drill, Start, write_spec
 
-Start = Callable[..., Drill]
 
 
 @pytest.fixture

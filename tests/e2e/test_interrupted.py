@@ -6,8 +6,8 @@ import signal
 import time
 
 import pytest
-from conftest import Start
-from small_drill import Drill, eventually
+
+from small_drill import Drill, Start, eventually
 
 pytestmark = pytest.mark.slow
 

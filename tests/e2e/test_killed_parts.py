@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 
 import pytest
-from conftest import Start
-from small_drill import Drill, eventually
+
+from small_drill import Drill, Start, eventually
 
 pytestmark = pytest.mark.slow
 

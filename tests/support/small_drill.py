@@ -185,3 +185,7 @@ class Drill:
         for process in left:
             stop(process)
         return left
+
+
+Start = Callable[..., Drill]
+"""The fixture `start`: starts a drill in a state directory of its own."""

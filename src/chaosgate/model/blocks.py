@@ -16,7 +16,7 @@ CONTROLS = 2
 """Control windows first, between and last of each sweep."""
 SETTLE = 0.2
 """Seconds after a change in which requests in flight still show the state before it."""
-RECOVERY_WINDOWS = 3
+RECOVERY_WINDOWS = 4
 """Windows of recovery that can be judged once `within` has passed; fewer say nothing of the variance between them."""
 
 
