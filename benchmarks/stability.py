@@ -97,7 +97,7 @@ def record(endings: Mapping[str, Sequence[Ending]]) -> str:
         "",
         f"Recorded {datetime.now(UTC):%Y-%m-%d} at commit {commit} by `python benchmarks/stability.py`, on",
         f"{os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}). Every scenario of",
-        "`chaos-specs/scenarios` took its turn, run after run; a run counts when verdict, exit code and seal are right.",
+        "`chaos-specs/scenarios` took its turn, again and again; a run counts when verdict, exit code and seal fit.",
         "",
         "| scenario | expected | runs | as expected | verdicts | seconds: least, median, most | limit |",
         "|---|---|---|---|---|---|---|",
@@ -108,8 +108,8 @@ def record(endings: Mapping[str, Sequence[Ending]]) -> str:
         times = f"{seconds[0]:.1f}, {statistics.median(seconds):.1f}, {seconds[-1]:.1f}"
         counts = Counter(ending.verdict for ending in all_of)
         verdicts = ", ".join(f"{count} x {name}" for name, count in counts.items())
-        share, limit = f"{shares[scenario]:.0%}", f"{LIMITS[scenario]:.0f}"
-        lines.append(f"| {scenario} | {verdict} ({code}) | {len(all_of)} | {share} | {verdicts} | {times} | {limit} |")
+        held, limit = f"{shares[scenario]:.0%}", f"{LIMITS[scenario]:.0f}"
+        lines.append(f"| {scenario} | {verdict} ({code}) | {len(all_of)} | {held} | {verdicts} | {times} | {limit} |")
     lines += ["", f"verdict_stability = {min(shares.values()):g}", ""]
     return "\n".join(lines)
 

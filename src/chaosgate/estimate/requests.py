@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from chaosgate.estimate.data import PhaseData
 from chaosgate.model.observation import LedgerRow, Observation
+from chaosgate.model.request_id import request_prefix
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def join(phase: PhaseData, faults: Sequence[str], seed: int) -> Joined:
     request that got no connection has none; it still counts, and is put where it was due: its scheduled time plus the
     median of arrival minus sending over the phase, which is the offset between the two clocks.
     """
-    prefix = f"{seed}.{phase.phase}."
+    prefix = request_prefix(seed, phase.phase)
     observations = sorted(phase.observations, key=lambda seen: (_number(seen.request, prefix), seen.sent))
     rows: dict[str, list[LedgerRow]] = {}
     for row in sorted(phase.ledger, key=lambda row: (row.seen, row.request, row.fault or "")):

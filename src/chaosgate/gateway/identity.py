@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from chaosgate.model.blocks import BASELINE
+from chaosgate.model.request_id import REQUEST_HEADER, request_id
 from chaosgate.registry import unknown
 
-REQUEST_HEADER = "X-Chaosgate-Request"
 ANONYMOUS = "anonymous"
 """The phase of requests that carry no id; no fault ever touches them."""
 
@@ -35,7 +36,7 @@ def read_request_id(values: Sequence[str], seed: int, phases: Collection[str]) -
     if match is None or len(values) > 1:
         raise BadRequestId(
             f"{REQUEST_HEADER}: read {', '.join(values)[:100]!r}; "
-            f"write one id of the form <seed>.<phase>.<number>, such as {seed}.baseline.17"
+            f"write one id of the form <seed>.<phase>.<number>, such as {request_id(seed, BASELINE, 17)}"
         )
     if match[1] != str(seed):
         raise BadRequestId(f"{REQUEST_HEADER}: read seed {match[1]}; this run's seed is {seed}")

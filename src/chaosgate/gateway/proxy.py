@@ -15,7 +15,7 @@ from yarl import URL
 from chaosgate.gateway.body import Body
 from chaosgate.gateway.chain import Link, Passage
 from chaosgate.gateway.headers import request_headers
-from chaosgate.gateway.identity import ANONYMOUS, REQUEST_HEADER, BadRequestId, anonymous_id, read_request_id
+from chaosgate.gateway.identity import ANONYMOUS, BadRequestId, anonymous_id, read_request_id
 from chaosgate.gateway.ledger import Visit
 from chaosgate.gateway.state import RunState
 from chaosgate.gateway.stream import (
@@ -28,6 +28,7 @@ from chaosgate.gateway.stream import (
     relay_until_cut,
     remove_own_headers,
 )
+from chaosgate.model.request_id import REQUEST_HEADER
 
 CLIENT_LEFT = 499
 """The code of a request whose client went away, as nginx counts it."""

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate, count, takewhile
-from typing import Literal
+from typing import get_args
 
 from chaosgate.draws import exponential
 from chaosgate.errors import UsageError
+from chaosgate.model.spec import ArrivalProcess
 from chaosgate.registry import unknown
 
-Process = Literal["poisson", "constant"]
-PROCESSES: tuple[Process, ...] = ("poisson", "constant")
+PROCESSES: tuple[ArrivalProcess, ...] = get_args(ArrivalProcess)
 
 
-def request_id(seed: int, phase: str, number: int) -> str:
-    """`<seed>.<phase>.<number>`, the one name of a request at client and gateway."""
-    return f"{seed}.{phase}.{number}"
-
-
-def scheduled_times(process: Process, rate: float, seconds: float, seed: int, phase: str) -> Iterator[float]:
+def scheduled_times(process: ArrivalProcess, rate: float, seconds: float, seed: int, phase: str) -> Iterator[float]:
     """The times in [0, `seconds`) at which requests 0, 1, 2, ... of `phase` are due, in seconds from its start.
 
     `rate` is in requests per second. `constant` sends request k at k / rate. `poisson` has independent exponential gaps

@@ -9,11 +9,10 @@ import aiohttp
 
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
+from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
 from chaosgate.sse import EventSplitter, event_data
 
 CHAT_PATH = "/v1/chat/completions"
-REQUEST_HEADER = "X-Chaosgate-Request"
-SCHEDULED_HEADER = "X-Chaosgate-Scheduled"
 
 KEEP_ALIVE = 4.0
 """Seconds an idle connection is kept: less than the 5 s after which uvicorn, vLLM's HTTP server, closes it.

@@ -13,11 +13,12 @@ from typing import Literal
 import aiohttp
 
 from chaosgate.errors import UsageError
-from chaosgate.loadgen.arrivals import request_id, scheduled_times
+from chaosgate.loadgen.arrivals import scheduled_times
 from chaosgate.loadgen.client import ChatClient, open_session
 from chaosgate.loadgen.prompts import prompt_set
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Observation
+from chaosgate.model.request_id import request_id
 from chaosgate.model.spec import Workload
 
 MAX_IN_FLIGHT = 4096

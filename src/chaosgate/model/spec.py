@@ -14,9 +14,10 @@ from chaosgate.model.fault import Fault
 from chaosgate.model.fit import Fit
 from chaosgate.units import Bound, Duration, Rate
 
-API_VERSION = "chaosgate/v1"
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
 EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
+
+ArrivalProcess = Literal["poisson", "constant"]
 
 
 class Metadata(Frozen):
@@ -70,7 +71,7 @@ class Target(Frozen):
 class Arrivals(Frozen):
     """When requests are sent: an open loop that never waits for an answer."""
 
-    process: Literal["poisson", "constant"]
+    process: ArrivalProcess
     rate: Annotated[Rate, Field(gt=0, le=10_000)]
 
 
