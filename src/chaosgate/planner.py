@@ -19,6 +19,8 @@ DEPLOY_DEADLINE = 120.0
 CONCLUDE_DEADLINE = 300.0
 GATE_DEADLINE = 30.0
 CLEANUP_DEADLINE = 90.0
+"""Seconds after which these steps are ended; MARGIN is that of the steps whose length is planned."""
+MARGIN = 60.0
 
 
 def make_plan(spec: ChaosSpec) -> Plan:
@@ -73,7 +75,7 @@ def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:
 def _baseline(spec: ChaosSpec, deploy: Step) -> Step:
     seconds = baseline_length(spec)
     arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
-    return _step("baseline-measure", "measure", _slack(seconds), deploy, **arguments)
+    return _step(f"{BASELINE}-measure", "measure", _slack(seconds), deploy, **arguments)
 
 
 def _measure(block: Block, deploy: Step, baseline: Step) -> Step:
@@ -91,7 +93,7 @@ def _inject(block: Block, deploy: Step, baseline: Step) -> Step:
 
 def _slack(seconds: float) -> float:
     """A deadline well past the planned end: a step that needs it hangs."""
-    return round(seconds + 60.0, 3)
+    return round(seconds + MARGIN, 3)
 
 
 def _step(step_id: str, component: str, deadline: float, *sources: Step, **arguments: str) -> Step:

@@ -70,10 +70,14 @@ def _origin(kind: type) -> str:
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that is not known: what was read, the nearest known name, or all of them."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return f"unknown {noun} {name!r}; did you mean {near[0]!r}?"
+    if near := nearest(name, known):
+        return f"unknown {noun} {name!r}; did you mean {near!r}?"
     return f"unknown {noun} {name!r}; known: {', '.join(known) or 'none'}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` most likely stands for, if any comes near."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
 
 
 _loaded = False

@@ -9,6 +9,8 @@ import re
 
 DONE = "[DONE]"
 """The data of the event that ends a stream of the OpenAI API."""
+DONE_EVENT = f"data: {DONE}\n\n".encode()
+"""That event as it is sent."""
 MAX_EVENT = 1024 * 1024
 """Bytes one event may have; a server that sends more is broken, and a reader must not hold more of it."""
 

@@ -10,7 +10,6 @@ import pytest
 from small_drill import Drill, Start, write_spec
 
 
-
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a drill of the small spec in a state directory of its own; keywords go to `write_spec`."""

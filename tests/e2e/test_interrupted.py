@@ -6,7 +6,6 @@ import signal
 import time
 
 import pytest
-
 from small_drill import Drill, Start, eventually
 
 pytestmark = pytest.mark.slow
@@ -26,6 +25,7 @@ def check_interrupted(drill: Drill, code: int) -> None:
     assert seal is not None
     assert seal.clean, seal
     assert "cleanup: clean, nothing left behind" in output
+    assert f"verdict: error: interrupted by {signal.Signals(code - 128).name} before there was a verdict" in output
     assert "Traceback" not in output
 
 
@@ -66,3 +66,15 @@ def test_what_was_interrupted_says_so(start: Start) -> None:
     status = eventually((drill.folder / "baseline-measure" / "status.json").read_text, "the status")
     assert "baseline-measure was ended by SIGTERM" in status
     assert drill.record().reasons[0].text == "not finished"
+
+
+def test_a_reader_that_leaves_does_not_end_the_run(start: Start) -> None:
+    drill = start()
+    assert drill.child.stdout is not None
+    drill.child.stdout.readline()
+    drill.child.stdout.close()
+    code = drill.child.wait(100)
+    assert code == drill.verdict().exit_code
+    seal = drill.seal()
+    assert seal is not None
+    assert seal.clean

@@ -5,8 +5,11 @@ from __future__ import annotations
 import signal
 
 import pytest
+from small_drill import Drill, Start, environment, eventually
 
-from small_drill import Drill, Start, eventually
+from chaosgate.model.load import load_spec
+from chaosgate.model.result import Recording
+from chaosgate.tracking.location import tracking_uri
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +55,7 @@ def test_an_injector_that_is_asked_to_end_takes_its_fault_off(start: Start) -> N
 
 
 def test_requests_to_a_killed_engine_are_errors_that_halt_the_run(start: Start) -> None:
-    drill = start(hold="2s")
+    drill = start(hold="800ms")
     drill.fault_on()
     drill.kill("engine")
     check_ended(drill)
@@ -84,3 +87,26 @@ def test_a_killed_runner_is_swept_up_after(start: Start, moment: str) -> None:
     eventually(lambda: not drill.left(), "the end of every process", 15)
     record = drill.record()
     assert (record.verdict, record.reasons[0].text) == ("error", "not finished")
+
+
+def test_a_run_whose_runner_was_killed_is_recorded_as_an_error(start: Start) -> None:
+    pytest.importorskip("mlflow")
+    drill = start(env=environment(mlflow=True))
+    drill.fault_on()
+    drill.child.kill()
+    recording = eventually(lambda: recorded(drill), "the record in MLflow")
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri(load_spec(drill.spec), drill.state))
+    tags = client.get_run(recording).data.tags
+    assert (tags["chaosgate.run"], tags["chaosgate.verdict"]) == (drill.run, "error")
+    assert tags["chaosgate.reason"] == "not finished"
+    eventually(lambda: client.get_run(recording).data.tags["chaosgate.seal"] == "clean", "the seal in MLflow")
+    eventually(lambda: not drill.left(), "the end of every process", 15)
+
+
+def recorded(drill: Drill) -> str | None:
+    if not (drill.folder / "conclude" / "recording.json").exists():
+        return None
+    found: str | None = drill.document("conclude", "recording", Recording).mlflow_run
+    return found

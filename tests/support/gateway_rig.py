@@ -13,8 +13,9 @@ import aiohttp
 from aiohttp import web
 
 from chaosgate.gateway.config import GatewayConfig
-from chaosgate.gateway.server import Gateway, listen
+from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
+from chaosgate.sockets import listen
 
 TOKEN = "a-token-for-tests"
 SEED = 7

@@ -47,7 +47,7 @@ spec:
       select: {{path: /v1/chat/completions}}
       dose: {{parameter: delay, values: [100ms], windows: 3, hold: {hold}, washout: 50ms}}
   objectives:
-    - {{name: answers, sli: error-rate, bound: "<= 50 %", at: {{dose: all}}, severity: gate}}
+    - {{name: answers, sli: error-rate, bound: "{bound}", at: {{dose: all}}, severity: gate}}
   safety: {{stopWhen: [{{sli: error-rate, bound: "> 50 %", consecutive: 2}}]}}
   tracking: {{experiment: chaosgate/tests}}
 """
@@ -55,11 +55,17 @@ EMBEDDED = "{engine: embedded, model: embedded/tiny}"
 
 
 def write_spec(
-    folder: Path, target: str = EMBEDDED, hold: str = "400ms", prompts: str = "recall-24", name: str = "small-drill"
+    folder: Path,
+    *,
+    target: str = EMBEDDED,
+    hold: str = "400ms",
+    prompts: str = "recall-24",
+    bound: str = "<= 50 %",
+    name: str = "small-drill",
 ) -> Path:
-    """The small spec as a file; unharmed it passes."""
+    """The small spec as a file; unharmed it passes, as its one objective bounds the errors and there are none."""
     file = folder / f"{name}.yaml"
-    file.write_text(SPEC.format(target=target, hold=hold, prompts=prompts, name=name))
+    file.write_text(SPEC.format(target=target, hold=hold, prompts=prompts, bound=bound, name=name))
     return file
 
 
@@ -97,7 +103,7 @@ class Drill:
     """`chaosgate run` of a spec in a process of its own."""
 
     def __init__(self, state: Path, spec: Path, env: Mapping[str, str] | None = None) -> None:
-        self.state = state
+        self.state, self.spec = state, spec
         self.child = subprocess.Popen(
             command("run", spec, "--state", state),
             stdout=subprocess.PIPE,

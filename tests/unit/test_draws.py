@@ -12,7 +12,7 @@ from scipy import stats
 
 from chaosgate.draws import Draw, exponential, shuffled, uniform
 from chaosgate.faults.stream.cut import StreamCut
-from chaosgate.faults.wire.error import Error
+from chaosgate.faults.wire.error import WireError
 from chaosgate.model.fault import WireFault
 
 N = 5000
@@ -78,11 +78,11 @@ def test_the_order_of_asking_changes_nothing() -> None:
 
 def fault(kind: type[WireFault]) -> WireFault:
     dose = {"parameter": "probability", "values": ("5 %",), "hold": "1s", "washout": "1s"}
-    registered = {Error: "wire.error", StreamCut: "stream.cut"}[kind]  # type: ignore[index]
+    registered = {WireError: "wire.error", StreamCut: "stream.cut"}[kind]  # type: ignore[index]
     return kind.model_validate({"name": "f", "kind": registered, "dose": dose})
 
 
-@pytest.mark.parametrize("kind", [Error, StreamCut])
+@pytest.mark.parametrize("kind", [WireError, StreamCut])
 def test_whoever_is_hit_at_a_dose_is_hit_at_every_higher_one(kind: type[WireFault]) -> None:
     wire = fault(kind)
     before: set[int] = set()

@@ -11,7 +11,7 @@ from chaosgate.errors import PlanError
 from chaosgate.model.load import load_spec
 from chaosgate.model.plan import Plan
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.planner import make_plan
+from chaosgate.planner import make_plan, plan_problems
 
 SPEC = Path("chaos-specs/scenarios/stream-degradation.yaml")
 
@@ -89,3 +89,15 @@ def test_parallel_faults_on_one_surface_are_refused(spec: ChaosSpec) -> None:
         "faults 'slow-wire' and 'other' both act on the wire of one target; in parallel neither effect could be told "
         "from the other: write `composition: serial`, or split the spec"
     )
+
+
+def test_prompts_that_nobody_knows_are_refused_with_the_nearest_name(spec: ChaosSpec) -> None:
+    workload = spec.spec.workload
+    prompts = workload.prompts.model_copy(update={"set": "recal-24"})
+    body = spec.spec.model_copy(update={"workload": workload.model_copy(update={"prompts": prompts})})
+    unknown = spec.model_copy(update={"spec": body})
+    (problem,) = plan_problems(unknown)
+    assert problem.path == ("spec", "workload", "prompts", "set")
+    with pytest.raises(PlanError) as refused:
+        make_plan(unknown)
+    assert str(refused.value) == "unknown prompt set 'recal-24'; did you mean 'recall-24'?"

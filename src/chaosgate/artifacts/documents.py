@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -13,8 +12,9 @@ from pydantic import ValidationError
 from chaosgate.artifacts.contract import ARTIFACTS, Identity
 from chaosgate.artifacts.files import read_whole, write_whole
 from chaosgate.errors import ArtifactError
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, first_refusal
 from chaosgate.model.spec import canonical_json
+from chaosgate.strict_json import parse_json
 
 Model = TypeVar("Model", bound=Frozen)
 
@@ -67,35 +67,12 @@ def digest_of(data: dict[str, Any]) -> str:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(
-            read_whole(path), parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_doubles
-        )
+        data = parse_json(read_whole(path))
     except ValueError as error:
         raise ArtifactError(f"{path}: is no JSON document: {error}; it was cut short or altered") from error
     if not isinstance(data, dict):
         raise ArtifactError(f"{path}: holds a {type(data).__name__}; a JSON object is needed")
     return data
-
-
-def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number")
-
-
-def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A key that stands twice leaves open which of its values is meant, and the digest covers only the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} stands twice in one object")
-    return found
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError(f"{digits} is too large for a number")
-    return number
 
 
 def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:
@@ -107,6 +84,4 @@ def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:
     try:
         return model.model_validate(envelope.get("content"))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ArtifactError(f"{path}: content.{where}: {first['msg']}") from error
+        raise ArtifactError(f"{path}: content.{first_refusal(error)}") from error

@@ -33,9 +33,10 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def unwritable(path: Path, error: OSError) -> ArtifactError:
     """The sentence for a file that cannot be written, with its cause and what to do."""
+    in_the_way = isinstance(error, (FileExistsError, NotADirectoryError))
+    cause = "a file stands where a folder is needed" if in_the_way else error.strerror or error
     return ArtifactError(
-        f"{path}: cannot be written: {error.strerror or error}; "
-        "make room or choose another state directory with --state DIR"
+        f"{path}: cannot be written: {cause}; make room or choose another state directory with --state DIR"
     )
 
 

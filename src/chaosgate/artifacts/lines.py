@@ -14,7 +14,8 @@ from chaosgate.artifacts.contract import ARTIFACTS, Identity
 from chaosgate.artifacts.documents import check_header
 from chaosgate.artifacts.files import read_whole, write_whole
 from chaosgate.errors import ArtifactError
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, first_refusal
+from chaosgate.strict_json import parse_json
 
 Model = TypeVar("Model", bound=Frozen)
 
@@ -52,7 +53,7 @@ def _dump(data: dict[str, Any]) -> bytes:
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(line)
+        data = parse_json(line)
     except ValueError as error:
         raise ArtifactError(f"{path}:{number}: is no JSON: {error}; the file was cut short or altered") from error
     if not isinstance(data, dict):
@@ -64,6 +65,4 @@ def _item(path: Path, number: int, line: bytes, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ArtifactError(f"{path}:{number}: {where}: {first['msg']}") from error
+        raise ArtifactError(f"{path}:{number}: {first_refusal(error)}") from error

@@ -1,0 +1,1 @@
+"""The breaker kinds, a file each. There is none yet."""

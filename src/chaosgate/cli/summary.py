@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from chaosgate.artifacts import ARTIFACTS, Identity, read_document
 from chaosgate.cli.console import PatientConsole
 from chaosgate.errors import ArtifactError
 from chaosgate.model.base import Frozen
-from chaosgate.model.result import Estimates, FitResult, Fits, Recording, VerdictName
+from chaosgate.model.result import Estimates, FitResult, Fits, Recording, Status, VerdictName
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.table import format_interval, objective_rows
 from chaosgate.run.outcome import Outcome
@@ -41,9 +42,7 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
         print_table(spec, outcome, console)
         print_verdict(outcome, console)
     else:
-        console.print(
-            f"verdict: error: no verdict was written; see the logs in {outcome.folder / 'logs'}", markup=False
-        )
+        console.print(f"verdict: error: {why_no_verdict(outcome)}", markup=False)
     for problem in outcome.problems:
         console.print(f"problem: {problem}", markup=False)
     print_cleanup(outcome, console)
@@ -53,6 +52,15 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
 def make_console() -> Console:
     """Standard output; where that is no terminal, wide enough that the table need not fold its cells."""
     return PatientConsole(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else LOG_WIDTH)
+
+
+def why_no_verdict(outcome: Outcome) -> str:
+    """Why conclude left none: its own words where it has any."""
+    if outcome.signal is not None:
+        return f"interrupted by {signal.Signals(outcome.signal).name} before there was a verdict"
+    status = read(outcome, "status", Status)
+    why = status.reason if status else None
+    return f"no verdict was written: {why or 'conclude did not run'}; logs: {outcome.folder / 'logs'}"
 
 
 def print_table(spec: ChaosSpec, outcome: Outcome, console: Console) -> None:

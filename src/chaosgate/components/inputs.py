@@ -54,10 +54,13 @@ def sentence(step: str, status: Status) -> str:
 
 
 def first_problem(files: Mapping[str, Path], identity: Identity) -> str | None:
-    """How the first step that is not ok ended, None when all are: what follows it has nothing to work with."""
+    """Which step is the first that is not ok, such as `deploy failed`; None when all are.
+
+    Whoever reads this declines: there is nothing to work with. Why the step failed is said where that step is named.
+    """
     for step, status in read_statuses(files, identity):
         if status.status != "ok":
-            return sentence(step, status)
+            return f"{step} {status.status}"
     return None
 
 

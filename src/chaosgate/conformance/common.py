@@ -20,10 +20,15 @@ class ConformanceError(AssertionError):
     """A kind that breaks its contract. The text names the kind, what was seen and what is owed."""
 
 
+def broken(kind: type, sentence: str) -> ConformanceError:
+    """The error that names the kind before the sentence."""
+    return ConformanceError(f"{kind.__module__}.{kind.__qualname__}: {sentence}")
+
+
 def require(holds: bool, kind: type, sentence: str) -> None:
     """Nothing when `holds`, else a ConformanceError that names the kind before the sentence."""
     if not holds:
-        raise ConformanceError(f"{kind.__module__}.{kind.__qualname__}: {sentence}")
+        raise broken(kind, sentence)
 
 
 def call(kind: type, what: str, function: Callable[[], Result]) -> Result:
@@ -31,8 +36,7 @@ def call(kind: type, what: str, function: Callable[[], Result]) -> Result:
     try:
         return function()
     except Exception as error:
-        require(False, kind, f"{what} raised {type(error).__name__}: {error}; it must return a value")
-        raise
+        raise broken(kind, f"{what} raised {type(error).__name__}: {error}; it must return a value") from error
 
 
 def check_documented(kind: type, *methods: str) -> None:
@@ -62,6 +66,6 @@ def build(kind: type[Model], example: Mapping[str, Any]) -> Model:
         text = json.dumps(made.to_json(), allow_nan=False)
         again = kind.model_validate(json.loads(text))
     except (ValidationError, ValueError) as error:
-        raise ConformanceError(f"{kind.__module__}.{kind.__qualname__}: the example is refused: {error}") from error
+        raise broken(kind, f"the example is refused: {error}") from error
     require(again == made, kind, f"{made!r} written as JSON reads back as {again!r}; both must be equal")
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import aiohttp
@@ -52,10 +53,17 @@ async def _get(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
                 raise DeployError(f"{url}: answered status {response.status}; an OpenAI-compatible server is needed")
             data = await response.json(content_type=None)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise DeployError(f"{url}: cannot be read: {str(error) or type(error).__name__}; is the server up?") from error
+        raise DeployError(f"{url}: cannot be read: {_cause(error)}; is the server up?") from error
     if not isinstance(data, dict):
         raise DeployError(f"{url}: answered no JSON object; an OpenAI-compatible server is needed")
     return data
+
+
+def _cause(error: Exception) -> str:
+    """`Connection refused` where the system says why, else the error's own words."""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
+    return str(error) or type(error).__name__
 
 
 async def _optional(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import asyncio
-import errno
 import json
 import signal
 import socket
@@ -25,6 +24,7 @@ from chaosgate.engine.config import EngineConfig
 from chaosgate.engine.engine import Engine
 from chaosgate.engine.server import Api
 from chaosgate.errors import UsageError
+from chaosgate.sockets import listen, url_of
 
 SWITCH_SECONDS = 0.001
 """The event loop and the compute thread share the interpreter; Python's default lets one hold it for 5 ms, which is
@@ -47,23 +47,6 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; `port` 0 takes any free one. UsageError says why there is none."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except (OSError, OverflowError) as error:
-        raise UsageError(f"cannot listen on {_authority(host, port)}: {_reason(error)}") from error
-
-
-def _reason(error: OSError | OverflowError) -> str:
-    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-        return "address already in use; choose another port or 0 for any free one"
-    if isinstance(error, OverflowError):
-        return "a port is a number from 0 to 65535"
-    return (error.strerror or str(error)).lower()
-
-
 async def serve(listener: socket.socket, config: EngineConfig, ready_file: Path | None) -> None:
     """Serves on `listener` until a signal asks to stop; `ready_file` is written once requests are answered."""
     stop = asyncio.Event()
@@ -79,7 +62,7 @@ async def serve(listener: socket.socket, config: EngineConfig, ready_file: Path 
     await runner.setup()
     try:
         await web.SockSite(runner, listener).start()
-        url = f"http://{_authority(*listener.getsockname()[:2])}"
+        url = url_of(listener)
         if ready_file is not None:
             write_ready(ready_file, url)
         print(f"chaosgate engine: serving {config.model} on {url}", file=sys.stderr, flush=True)
@@ -96,10 +79,6 @@ def write_ready(path: Path, url: str) -> None:
         draft.replace(path)
     except OSError as error:
         raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
-
-
-def _authority(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _parser() -> argparse.ArgumentParser:

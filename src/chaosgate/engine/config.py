@@ -26,11 +26,6 @@ class ModelConfig:
     norm_eps: float = 1e-5
     max_model_len: int = 1024
 
-    @property
-    def queries_per_kv_head(self) -> int:
-        """How many query heads read one key/value head."""
-        return self.heads // self.kv_heads
-
 
 @dataclass(frozen=True)
 class EngineConfig:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from chaosgate.prometheus import Histogram, family, label, sample
 
 # vLLM's own bucket bounds in seconds, so that dashboards and queries made for it fit.
 TTFT_BUCKETS = (
@@ -22,37 +18,11 @@ FINISHED_REASONS = ("stop", "length", "abort", "error")
 """`abort`: the client left; `error`: refused by a full queue, or lost with the compute thread."""
 
 
-class Histogram:
-    """Counts of observations by upper bounds, their sum and number."""
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self._bounds = tuple(bounds)
-        self._counts = [0] * (len(self._bounds) + 1)
-        self._sum = 0.0
-
-    def observe(self, value: float) -> None:
-        """Counts `value`; a value equal to a bound belongs below it."""
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
-
-    def lines(self, name: str, labels: str) -> list[str]:
-        """Prometheus samples: cumulative buckets, `_sum` and `_count`."""
-        bounds = [*map(str, self._bounds), "+Inf"]
-        cumulative = list(accumulate(self._counts))
-        buckets = zip(bounds, cumulative, strict=True)
-        return [
-            *(f'{name}_bucket{{{labels},le="{bound}"}} {count}' for bound, count in buckets),
-            f"{name}_sum{{{labels}}} {self._sum}",
-            f"{name}_count{{{labels}}} {cumulative[-1]}",
-        ]
-
-
 class Metrics:
     """What happened since the start. Written and read from one thread."""
 
     def __init__(self, model: str) -> None:
-        escaped = model.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        self._labels = f'model_name="{escaped}"'
+        self._labels = label("model_name", model)
         self._prompt_tokens = 0
         self._generation_tokens = 0
         self._finished = dict.fromkeys(FINISHED_REASONS, 0)
@@ -78,7 +48,7 @@ class Metrics:
         """The whole page, with the three gauges as they are now."""
         labels = self._labels
         by_reason = [
-            f'vllm:request_success_total{{finished_reason="{reason}",{labels}}} {count}'
+            sample("vllm:request_success_total", f"{label('finished_reason', reason)},{labels}", count)
             for reason, count in self._finished.items()
         ]
         ttft, e2e = "vllm:time_to_first_token_seconds", "vllm:e2e_request_latency_seconds"
@@ -88,16 +58,12 @@ class Metrics:
             _single("vllm:kv_cache_usage_perc", "gauge", "KV cache in use, 1 = full.", cache_usage, labels),
             _single("vllm:prompt_tokens_total", "counter", "Prompt tokens read.", self._prompt_tokens, labels),
             _single("vllm:generation_tokens_total", "counter", "Tokens generated.", self._generation_tokens, labels),
-            _family("vllm:request_success_total", "counter", "Requests that ended, by reason.", by_reason),
-            _family(ttft, "histogram", "Time to first token in seconds.", self._ttft.lines(ttft, labels)),
-            _family(e2e, "histogram", "Time to the last token in seconds.", self._e2e.lines(e2e, labels)),
+            family("vllm:request_success_total", "counter", "Requests that ended, by reason.", by_reason),
+            family(ttft, "histogram", "Time to first token in seconds.", self._ttft.lines(ttft, labels)),
+            family(e2e, "histogram", "Time to the last token in seconds.", self._e2e.lines(e2e, labels)),
         ]
         return "".join(families)
 
 
 def _single(name: str, kind: str, text: str, value: float, labels: str) -> str:
-    return _family(name, kind, text, [f"{name}{{{labels}}} {value}"])
-
-
-def _family(name: str, kind: str, text: str, samples: Iterable[str]) -> str:
-    return "\n".join((f"# HELP {name} {text}", f"# TYPE {name} {kind}", *samples, ""))
+    return family(name, kind, text, [sample(name, labels, value)])

@@ -123,11 +123,12 @@ class Scheduler:
     def _retire(self) -> None:
         with self._changed:
             gone = [sequence for sequence in self._running if sequence.finished or sequence.cancelled]
+            # Slots first: whoever sees that a request runs no longer also sees that its slot is free.
+            for sequence in gone:
+                self._cache.release(sequence.slot)
             self._running = [sequence for sequence in self._running if sequence not in gone]
             if any(sequence.cancelled for sequence in self._waiting):
                 self._waiting = deque(sequence for sequence in self._waiting if not sequence.cancelled)
-        for sequence in gone:
-            self._cache.release(sequence.slot)
 
     def _admit(self) -> list[Sequence]:
         admitted: list[Sequence] = []

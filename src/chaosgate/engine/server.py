@@ -17,18 +17,18 @@ import chaosgate
 from chaosgate.engine import openai_api
 from chaosgate.engine.engine import Engine
 from chaosgate.engine.errors import ApiError
-from chaosgate.engine.metrics import CONTENT_TYPE, Metrics
+from chaosgate.engine.metrics import Metrics
 from chaosgate.engine.openai_api import Answer, ApiRequest, ServedModel
 from chaosgate.engine.scheduler import EngineDeadError, QueueFullError
 from chaosgate.engine.sequence import Delta, Generation
+from chaosgate.prometheus import CONTENT_TYPE
+from chaosgate.sse import DONE_EVENT
 
 MODEL_CREATED = 1735689600
 """`created` of the model, 2025-01-01: a constant, for seeded weights are the same whenever they are made."""
 
 MAX_BODY_BYTES = 256 * 1024
 """Several times what the longest prompt that fits takes; more would hold up the event loop for nothing."""
-
-DONE = b"data: [DONE]\n\n"
 
 Parse = Callable[[bytes, ServedModel], ApiRequest]
 
@@ -159,7 +159,7 @@ async def _stream(
         return response
     if include_usage:
         await response.write(_event(answer.closing(tokens)))
-    await response.write(DONE)
+    await response.write(DONE_EVENT)
     return response
 
 

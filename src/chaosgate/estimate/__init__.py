@@ -5,7 +5,6 @@ from __future__ import annotations
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.health import make_health
-from chaosgate.estimate.intervals import Position, position
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
 from chaosgate.estimate.series import make_series
 from chaosgate.estimate.windows import place_baseline, place_requests
@@ -13,7 +12,7 @@ from chaosgate.estimate.witness import read_witness
 from chaosgate.model.result import Estimate, Estimates
 from chaosgate.model.spec import ChaosSpec
 
-__all__ = ["PhaseData", "Position", "RunData", "estimate_run", "estimate_steady_state", "fit_run", "position"]
+__all__ = ["PhaseData", "RunData", "estimate_run", "estimate_steady_state", "fit_run"]
 
 
 def estimate_run(run: RunData) -> Estimates:

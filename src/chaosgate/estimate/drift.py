@@ -19,7 +19,7 @@ from chaosgate.units import Bound, format_value
 
 
 @dataclass(frozen=True)
-class Response:
+class Criterion:
     """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI."""
 
     fault: str
@@ -28,37 +28,37 @@ class Response:
     bound: Bound
 
 
-def responses(spec: ChaosSpec) -> list[Response]:
+def criteria(spec: ChaosSpec) -> list[Criterion]:
     """What is judged at a dose, by objectives and by fits; each once."""
-    found: dict[tuple[str, str, str], Response] = {}
+    found: dict[tuple[str, str, str], Criterion] = {}
     for objective in spec.spec.objectives:
         if objective.sli is not None and objective.bound is not None and isinstance(objective.at, DoseRange):
             fault = objective_fault(spec, objective).name
             kind = resolve_sli(objective.sli).kind
-            found[fault, objective.sli, str(objective.bound)] = Response(fault, objective.sli, kind, objective.bound)
+            found[fault, objective.sli, str(objective.bound)] = Criterion(fault, objective.sli, kind, objective.bound)
     for fit in spec.spec.fits:
         sli, bound = fit.response.sli, fit.response.bound
-        found[fit.fault, sli, str(bound)] = Response(fit.fault, sli, SLIS.get(sli), bound)
+        found[fit.fault, sli, str(bound)] = Criterion(fit.fault, sli, SLIS.get(sli), bound)
     return list(found.values())
 
 
 def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
-    """One sentence for each response whose share among the last controls differs from that among the first.
+    """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
     They differ when their 95 % intervals do not meet. The design effect is pooled over the baseline, the first and the
     last controls, each with its own mean, so that a drift does not widen its own yardstick; the controls between are
     left out, in which a drift under way would do that.
     """
-    for response in responses(spec):
-        controls = windows.controls(response.fault)
+    for criterion in criteria(spec):
+        controls = windows.controls(criterion.fault)
         if len(controls) < 2 * CONTROLS:
             continue
         ends = (controls[:CONTROLS], controls[-CONTROLS:])
-        first, last = (_share(response, pair, [windows.baseline, *ends], spec) for pair in ends)
+        first, last = (_share(criterion, pair, [windows.baseline, *ends], spec) for pair in ends)
         if first and last and (first[1] > last[2] or last[1] > first[2]):
             yield (
-                f"{response.fault}: the controls drifted: {_said(first)} of requests broke {response.name} "
-                f"{response.bound} in the first, {_said(last)} in the last"
+                f"{criterion.fault}: the controls drifted: {_said(first)} of requests broke {criterion.name} "
+                f"{criterion.bound} in the first, {_said(last)} in the last"
             )
 
 
@@ -66,19 +66,19 @@ _Share = tuple[float, float, float]
 
 
 def _share(
-    response: Response, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
+    criterion: Criterion, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
 ) -> _Share | None:
     """Share, lower and upper end; None where no request counts."""
-    own = _group(response, pair)
+    own = _group(criterion, pair)
     if own is None:
         return None
-    others = [_group(response, group) for group in undisturbed if group is not pair]
+    others = [_group(criterion, group) for group in undisturbed if group is not pair]
     lower, upper = share_interval([own], [group for group in others if group], spec.spec.workload.seed)
     return own.share, lower, upper
 
 
-def _group(response: Response, windows: Sequence[Window]) -> Group | None:
-    counts = broken_by_window(response.kind, response.bound, windows)
+def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:
+    counts = broken_by_window(criterion.kind, criterion.bound, windows)
     if not counts:
         return None
     hits, n = zip(*counts, strict=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
 from pydantic import ValidationError
 
 from chaosgate.estimate.checks import events_of, find_gaps, find_problems
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.drift import find_drift
 from chaosgate.estimate.windows import RunWindows
+from chaosgate.model.base import first_refusal
 from chaosgate.model.blocks import BASELINE
 from chaosgate.model.result import Health, Subject
+from chaosgate.statistics.ranks import quantile_of
 
 
 def make_health(run: RunData, windows: RunWindows) -> Health:
@@ -38,7 +39,7 @@ def _schedule_delay(windows: RunWindows) -> float | None:
         seen = [request.observation for request in requests if not request.observation.warmup]
         if not seen:
             return None
-        worst.append(float(np.quantile([each.sent - each.scheduled for each in seen], 0.99)))
+        worst.append(quantile_of((each.sent - each.scheduled for each in seen), 0.99))
     delay = max(worst, default=math.nan)
     return delay if math.isfinite(delay) else None
 
@@ -72,6 +73,4 @@ def _unreadable(phase: str, detail: dict[str, object]) -> Iterator[str]:
     try:
         Subject.model_validate(detail)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        yield f"{phase}: the subject that was read back is unreadable: {where}: {first['msg']}"
+        yield f"{phase}: the subject that was read back is unreadable: {first_refusal(error)}"

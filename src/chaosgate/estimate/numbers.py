@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosgate.model.observation import Window
+from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.sli import SliRef
-from chaosgate.statistics.intervals import Floats, Group, needed, quantile_rank, share_interval
+from chaosgate.statistics.arrays import Floats
+from chaosgate.statistics.intervals import Group, needed, share_interval
 from chaosgate.statistics.quantiles import RankedValues
-
-MIN_WINDOWS = 3
-"""With fewer, the variance between windows rests on one degree of freedom or none."""
+from chaosgate.statistics.ranks import quantile_rank
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chaosgate.estimate.intervals import position
-from chaosgate.estimate.numbers import MIN_WINDOWS, Numbers, estimate
+from chaosgate.estimate.numbers import Numbers, estimate
+from chaosgate.estimate.position import position
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.fault import Fault
-from chaosgate.model.observation import Window
-from chaosgate.model.result import Estimate, ObjectiveEstimate
+from chaosgate.model.observation import MIN_WINDOWS, Window
+from chaosgate.model.result import Estimate, ObjectiveEstimate, finite
 from chaosgate.model.sli import resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange, Objective
 from chaosgate.units import Bound, Dimension, format_value
@@ -87,8 +86,8 @@ def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveE
     if at == "baseline":
         estimates: tuple[Estimate, ...] = (baseline,)
     elif at == "recovery":
-        estimate_, after = _after_recovery(estimator, objective)
-        estimates = (estimate_,)
+        judged, after = _after_recovery(estimator, objective)
+        estimates = (judged,)
     else:
         estimates = tuple(_at_doses(estimator, objective, at))
     return ObjectiveEstimate(
@@ -149,11 +148,7 @@ def _dimension(sli: str) -> Dimension:
 
 
 def _labelled(numbers: Numbers, place: Estimate) -> Estimate:
-    found = {name: _finite(getattr(numbers, name)) for name in ("value", "lower", "upper")}
+    found = {name: finite(getattr(numbers, name)) for name in ("value", "lower", "upper")}
     return place.model_copy(
         update={**found, "n": numbers.n, "windows": numbers.windows, "reason": numbers.reason},
     )
-
-
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import numpy as np
-
 from chaosgate.estimate.requests import Request
 from chaosgate.model.observation import Sample
 from chaosgate.model.result import SeriesPoint
 from chaosgate.model.sli import SLIS
+from chaosgate.statistics.ranks import quantile_of
 
 
 def make_series(requests: Iterable[Request]) -> tuple[SeriesPoint, ...]:
@@ -34,6 +33,6 @@ def _point(second: int, requests: list[Request]) -> SeriesPoint:
         at=float(second),
         requests=len(requests),
         errors=sum(request.observation.outcome != "ok" for request in requests),
-        ttft_p50=float(np.quantile(values, 0.50)) if values else None,
-        ttft_p99=float(np.quantile(values, 0.99)) if values else None,
+        ttft_p50=quantile_of(values, 0.50) if values else None,
+        ttft_p99=quantile_of(values, 0.99) if values else None,
     )

@@ -1,0 +1,1 @@
+"""The fault kinds: a folder a family, a file a kind."""

@@ -1,0 +1,1 @@
+"""The fit kinds, a file each: from the windows of a sweep to a threshold."""

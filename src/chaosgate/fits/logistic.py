@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import field_validator
-
-from chaosgate.model.fit import FITS, DoseWindow, Fit, Response, Threshold
-from chaosgate.units import Dimension, format_value
+from chaosgate.model.fit import FITS, DoseWindow, Fit, Threshold
+from chaosgate.units import Dimension
 
 
 @FITS.register("logistic")
@@ -20,16 +18,6 @@ class Logistic(Fit):
     """
 
     kind: Literal["logistic"]
-
-    @field_validator("response")
-    @classmethod
-    def _share_within(cls, response: Response) -> Response:
-        if not 0 < response.share < 1:
-            read = format_value(response.share, "share")
-            raise ValueError(
-                f"read share {read}; a logistic curve passes shares above 0 % and below 100 %, such as 5 %"
-            )
-        return response
 
     def fit(self, windows: Sequence[DoseWindow], seed: int, dimension: Dimension = "number") -> Threshold:
         """The threshold with its 95 % profile-likelihood interval, the bracketing doses, or the reason for neither.

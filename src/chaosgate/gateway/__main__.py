@@ -8,14 +8,16 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
+
+import uvloop
 
 from chaosgate.artifacts.files import write_whole
 from chaosgate.errors import ChaosgateError, UsageError
 from chaosgate.gateway.config import load_config
-from chaosgate.gateway.server import Gateway, listen
+from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
+from chaosgate.sockets import listen
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,8 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         config = load_config(options.config)
         token = read_token_file(options.token_file)
         data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file))
+        uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file))
     except ChaosgateError as error:
         print(f"chaosgate gateway: {error}", file=sys.stderr)
         return error.exit_code
@@ -43,14 +44,6 @@ def read_token_file(path: Path) -> str:
     if not token or any(sign.isspace() or not sign.isprintable() for sign in token):
         raise UsageError(f"{path}: holds no admin token; one line of printable signs without spaces is needed")
     return token
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop
 
 
 async def _serve(gateway: Gateway, ready_file: Path) -> None:

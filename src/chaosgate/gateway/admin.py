@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from chaosgate.gateway.identity import ANONYMOUS
-from chaosgate.gateway.metrics import CONTENT_TYPE
 from chaosgate.gateway.payload import (
     MAX_BODY,
     BadPayload,
@@ -22,6 +21,7 @@ from chaosgate.gateway.payload import (
 from chaosgate.gateway.state import RunState
 from chaosgate.gateway.windows import Conflict
 from chaosgate.model.fault import Fault
+from chaosgate.prometheus import CONTENT_TYPE
 from chaosgate.registry import unknown
 
 OPEN_PATHS = frozenset(("/healthz", "/metrics"))

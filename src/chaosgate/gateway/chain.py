@@ -30,7 +30,6 @@ class PlannedCut:
 class Passage:
     """What the chain has decided for one request so far."""
 
-    arrival: float
     due: float
     """When the request may go on; the arrival plus all delays."""
     slept: float = 0.0
@@ -130,7 +129,7 @@ class Chain:
 
     async def walk(self, links: Sequence[Link], arrival: float) -> Passage:
         """Walk `links` to the end or to the first reply; what stands behind a reply is told who answered."""
-        passage = Passage(arrival=arrival, due=arrival)
+        passage = Passage(due=arrival)
         for link in links:
             await link.pass_through(passage)
         return passage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from chaosgate.gateway.identity import ANONYMOUS
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.registry import unknown
+from chaosgate.strict_json import parse_json
 
 
 class GatewayConfig(Frozen):
@@ -68,7 +68,7 @@ def _fault(data: Any) -> Any:
 def load_config(path: Path) -> GatewayConfig:
     """The configuration in the JSON file `path`; a UsageError names the file, the key and what is wrong with it."""
     try:
-        data = json.loads(path.read_bytes())
+        data = parse_json(path.read_bytes())
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError
@@ -11,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from chaosgate.model.base import Frozen
 from chaosgate.registry import unknown
+from chaosgate.strict_json import parse_json
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 16
@@ -60,7 +59,7 @@ Model = TypeVar("Model", bound=Payload)
 def read_payload(body: bytes, model: type[Model]) -> Model:
     """The body as `model`; BadPayload names every key that is wrong."""
     try:
-        data = json.loads(body.decode(), parse_constant=_refuse, parse_float=_finite)
+        data = parse_json(body.decode())
     except (ValueError, RecursionError) as error:
         raise BadPayload(f"the body is no JSON object: {error}") from error
     if not isinstance(data, dict):
@@ -70,17 +69,6 @@ def read_payload(body: bytes, model: type[Model]) -> Model:
         return model.model_validate(data)
     except ValidationError as error:
         raise BadPayload("; ".join(_sentence(item, model) for item in error.errors())) from error
-
-
-def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text[:40]} is too large")
-    return value
 
 
 def _check(value: Any, depth: int) -> None:

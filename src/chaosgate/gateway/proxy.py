@@ -19,7 +19,6 @@ from chaosgate.gateway.identity import ANONYMOUS, BadRequestId, anonymous_id, re
 from chaosgate.gateway.ledger import Visit
 from chaosgate.gateway.state import RunState
 from chaosgate.gateway.stream import (
-    DONE_EVENT,
     PassThrough,
     UpstreamBroken,
     break_off,
@@ -29,6 +28,7 @@ from chaosgate.gateway.stream import (
     remove_own_headers,
 )
 from chaosgate.model.request_id import REQUEST_HEADER
+from chaosgate.sse import DONE_EVENT
 
 CLIENT_LEFT = 499
 """The code of a request whose client went away, as nginx counts it."""

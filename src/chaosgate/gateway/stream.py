@@ -14,8 +14,6 @@ from chaosgate.gateway.headers import response_headers
 from chaosgate.model.fault import Cut
 from chaosgate.sse import DONE, EventSplitter, event_data
 
-DONE_EVENT = f"data: {DONE}\n\n".encode()
-
 _ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER, on with 0 s: closing sends RST (socket(7))."""
 

@@ -1,0 +1,1 @@
+"""Injecting faults: the client of the gateway's admin interface and the sweep that drives it."""

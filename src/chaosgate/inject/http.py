@@ -13,7 +13,7 @@ import aiohttp
 from pydantic import Field, ValidationError
 
 from chaosgate.errors import GatewayError
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, first_refusal
 from chaosgate.model.observation import LedgerRow, TimelineEvent
 from chaosgate.model.result import SecretRef
 
@@ -149,10 +149,8 @@ class GatewayAdmin:
         try:
             return model.model_validate_json(answer)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
             raise GatewayError(
-                f"{method} {self._url}{path}: not an answer of this gateway's version: {where}: {first['msg']}"
+                f"{method} {self._url}{path}: not an answer of this gateway's version: {first_refusal(error)}"
             ) from error
 
 

@@ -13,11 +13,12 @@ from chaosgate.model.result import InjectedWindow
 from chaosgate.model.spec import ChaosSpec
 
 RENEWAL = 5.0
-"""Seconds a fault outlives its window when nobody ends it."""
+"""Seconds a fault outlives its window at the gateway when nobody ends it."""
 POLL = 0.1
+"""Seconds between two looks at the timeline."""
 
 
-class Carrier(Protocol):
+class FaultSwitch(Protocol):
     """What a sweep needs of the gateway's admin interface."""
 
     async def on(self, fault: str, dose: float, window: int, ttl: float) -> float: ...
@@ -27,62 +28,62 @@ class Carrier(Protocol):
     async def halted(self) -> str | None: ...
 
 
-async def wait_for(carrier: Carrier, phase: str, event: str, seconds: float) -> None:
+async def wait_for(switch: FaultSwitch, phase: str, event: str, seconds: float) -> None:
     """Return once `event` of `phase` stands in the timeline; a GatewayError after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while asyncio.get_running_loop().time() < deadline:
-        if any(seen.event == event for seen in await carrier.timeline(phase)):
+        if any(seen.event == event for seen in await switch.timeline(phase)):
             return
         await asyncio.sleep(POLL)
     raise GatewayError(f"{phase}: no {event!r} in the timeline within {seconds:.0f} s; did the other step start?")
 
 
 async def run_sweep(
-    carrier: Carrier, spec: ChaosSpec, block: Block, report: Callable[[Window], None]
+    switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[Window], None]
 ) -> tuple[list[InjectedWindow], str | None]:
     """Inject every window of `block`, then watch the recovery.
 
-    Returns the windows as injected and, when the gateway halted the run, why; no window follows a halt.
+    Returns the windows as injected and, when the gateway halted the run, why; nothing follows a halt.
     """
     done: list[InjectedWindow] = []
     halted: str | None = None
     for window in block.windows:
         report(window)
-        injected, halted = await _run_window(carrier, spec, block.phase, window)
+        injected, halted = await _run_window(switch, spec, block.phase, window)
         done += injected
         if halted is not None:
-            break
+            return done, halted
     await asyncio.sleep(block.recovery)
-    return done, halted
+    return done, None
 
 
 async def _run_window(
-    carrier: Carrier, spec: ChaosSpec, phase: str, window: Window
+    switch: FaultSwitch, spec: ChaosSpec, phase: str, window: Window
 ) -> tuple[list[InjectedWindow], str | None]:
     dose = spec.fault(window.fault).dose
     try:
-        on = await _hold(carrier, window, dose.hold)
-        off, applied = await carrier.off(window.fault)
-        await carrier.post("proof", phase=phase, fault=window.fault, window=window.index, detail={"applied": applied})
+        on = await _hold(switch, window, dose.hold)
+        off, applied = await switch.off(window.fault)
+        await switch.post("proof", phase=phase, fault=window.fault, window=window.index, detail={"applied": applied})
         await asyncio.sleep(dose.washout)
     except GatewayError:
         # A halted gateway refuses the next window; every other refusal is a failure of this step.
-        halted = await carrier.halted()
+        halted = await switch.halted()
         if halted is None:
             raise
         return [], halted
     injected = InjectedWindow(
         fault=window.fault, window=window.index, dose=window.dose, on=on, off=off, applied=applied
     )
-    return [injected], await carrier.halted()
+    return [injected], await switch.halted()
 
 
-async def _hold(carrier: Carrier, window: Window, seconds: float) -> float:
+async def _hold(switch: FaultSwitch, window: Window, seconds: float) -> float:
     """Put the fault on and keep it for `seconds`; returns when it went on. Cancelled meanwhile, it takes it off."""
     try:
-        on = await carrier.on(window.fault, window.dose, window.index, seconds + RENEWAL)
+        on = await switch.on(window.fault, window.dose, window.index, seconds + RENEWAL)
         await asyncio.sleep(seconds)
     except asyncio.CancelledError:
-        await carrier.off(window.fault)
+        await switch.off(window.fault)
         raise
     return on

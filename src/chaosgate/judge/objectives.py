@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chaosgate.estimate.intervals import Position, position
-from chaosgate.estimate.numbers import MIN_WINDOWS
-from chaosgate.judge.reasons import finite, interval_text, plain, range_text
-from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName
+from chaosgate.estimate.position import Position, position
+from chaosgate.judge.reasons import interval_text, plain, range_text
+from chaosgate.model.observation import MIN_WINDOWS
+from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName, finite
 from chaosgate.model.spec import ChaosSpec, Objective
 from chaosgate.units import Bound
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from chaosgate.model.result import Estimate, Reason, VerdictName
+from chaosgate.model.result import Estimate, Reason, VerdictName, finite
 from chaosgate.units import Dimension, format_value
 
 RANK: tuple[VerdictName, ...] = ("pass", "warn", "inconclusive", "fail", "error")
@@ -20,11 +19,6 @@ def worst(reasons: Iterable[Reason]) -> VerdictName:
 def plain(verdict: VerdictName, text: str, at: str | None = None) -> Reason:
     """A reason that rests on no objective."""
     return Reason(verdict=verdict, text=text, at=at, severity="gate")
-
-
-def finite(number: float | None) -> float | None:
-    """`number`, or None where it is no number that a file may hold."""
-    return number if number is not None and math.isfinite(number) else None
 
 
 def interval_text(estimate: Estimate) -> str:

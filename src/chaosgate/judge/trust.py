@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from chaosgate.judge.reasons import plain
-from chaosgate.model.blocks import CONTROLS
+from chaosgate.model.blocks import sweep_windows
 from chaosgate.model.result import Health, Injection, Reason, WitnessReading
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import format_value
@@ -35,8 +35,7 @@ def injection_reasons(spec: ChaosSpec, injections: Mapping[str, Injection]) -> I
 def _short_sweeps(spec: ChaosSpec, injections: Mapping[str, Injection]) -> Iterator[Reason]:
     done = Counter((w.fault, w.dose) for injection in injections.values() for w in injection.windows)
     for fault in spec.spec.faults:
-        planned = Counter(float(dose) for dose in fault.dose.values for _ in range(fault.dose.windows))
-        planned[0.0] = 3 * CONTROLS
+        planned = Counter(window.dose for window in sweep_windows(fault, spec.spec.workload.seed, 0))
         short = [
             f"{done[fault.name, dose]} of {windows} at {format_value(dose, fault.axis().dimension)}"
             for dose, windows in sorted(planned.items())

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from chaosgate.errors import UsageError
 from chaosgate.model.observation import Observation, Sample
 from chaosgate.model.sli import SliRef, resolve_sli
 from chaosgate.model.spec import StopCondition
+from chaosgate.statistics.ranks import quantile_of
 from chaosgate.units import format_value
-
-STOP_SLIS = ("error-rate", "ttft", "e2e")
-"""The SLIs a stop condition may name: those that one request shows by itself, without a clean arm to compare with."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class StopWatch:
     """Watches the stop conditions of a run. A condition names the bad state; it must hold in a row of samples.
 
     A sample without a number, such as an empty one, breaks the row. Failed requests are infinitely slow. Warm-up
-    requests do not count. An SLI that a stop condition cannot use is a UsageError.
+    requests do not count.
     """
 
     def __init__(self, conditions: Sequence[StopCondition]) -> None:
@@ -89,7 +85,7 @@ class _Row:
 
     def __init__(self, condition: StopCondition) -> None:
         self._condition = condition
-        self._sli = _stop_sli(condition.sli)
+        self._sli = resolve_sli(condition.sli)
         self._held = 0
 
     def judge(self, sample: LiveSample) -> str | None:
@@ -104,27 +100,11 @@ class _Row:
         )
 
 
-def _stop_sli(name: str) -> SliRef:
-    sli = resolve_sli(name)
-    if name != "error-rate" and name.rpartition("-p")[0] not in STOP_SLIS:
-        raise UsageError(
-            f"stopWhen names the SLI {name!r}, which one second of requests cannot show; "
-            "write error-rate, or ttft or e2e with a percentile, such as ttft-p95"
-        )
-    return sli
-
-
 def _statistic(
     sli: SliRef, number: Callable[[Sample], float | None], observations: Iterable[Observation]
 ) -> float | None:
     numbers = [number(Sample(observation, None)) for observation in observations]
-    values = sorted(value for value in numbers if value is not None)
+    values = [value for value in numbers if value is not None]
     if not values:
         return None
-    return sum(values) / len(values) if sli.quantile is None else nearest_rank(values, sli.quantile)
-
-
-def nearest_rank(ordered: Sequence[float], quantile: float) -> float:
-    """The smallest of the ascending values that at least the share `quantile` of them does not exceed."""
-    # Rounded first: 0.07 * 100 is 7.000000000000001 in binary, and its rank is 7.
-    return ordered[max(1, math.ceil(round(quantile * len(ordered), 9))) - 1]
+    return sum(values) / len(values) if sli.quantile is None else quantile_of(values, sli.quantile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 
@@ -26,6 +26,12 @@ class Frozen(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data with every field written out, defaults included."""
         return self.model_dump(mode="json")
+
+
+def first_refusal(error: ValidationError) -> str:
+    """`key.0.key: what is wrong there`: the first thing that a model refuses in data that no person wrote."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from chaosgate.draws import shuffled
 from chaosgate.model.fault import Fault
+from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.model.plan import Block, Window
 from chaosgate.model.spec import ChaosSpec
 
@@ -16,8 +17,8 @@ CONTROLS = 2
 """Control windows first, between and last of each sweep."""
 SETTLE = 0.2
 """Seconds after a change in which requests in flight still show the state before it."""
-RECOVERY_WINDOWS = 4
-"""Windows of recovery that can be judged once `within` has passed; fewer say nothing of the variance between them."""
+RECOVERY_WINDOWS = MIN_WINDOWS + 1
+"""Windows of recovery that are judged once `within` has passed: one to spare, so that no single noisy one decides."""
 
 
 def make_blocks(spec: ChaosSpec) -> tuple[Block, ...]:

@@ -65,8 +65,10 @@ def check(draft: Draft) -> list[Problem]:
                 problems += _fit(draft, path, item)
             case Objective():
                 problems += _objective(draft, path, item)
-            case SteadyObjective() | StopCondition():
+            case SteadyObjective():
                 problems += _sli_bound(path, item.sli, item.bound)
+            case StopCondition():
+                problems += _stop_condition(path, item)
     return problems
 
 
@@ -102,11 +104,7 @@ def _doses(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
 
 def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
     yield from _known(draft, FAULT_LIST, "fault", fit.fault, (*path, "fault"))
-    response = (*path, "response")
-    yield from _response_sli(response, fit.response.sli, fit.response.bound)
-    if not 0 < fit.response.share < 1:
-        read = value_at(draft.data, (*response, "share"))
-        yield Problem((*response, "share"), f"read {read}; more than 0 % and less than 100 % is needed")
+    yield from _response_sli((*path, "response"), fit.response.sli, fit.response.bound)
 
 
 def _response_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
@@ -161,6 +159,13 @@ def _dose_range(path: DataPath, at: DoseRange, fault: Fault) -> Iterator[Problem
     if not mismatch and not any(map(at.dose.holds, fault.dose.values)):
         doses = ", ".join(format_value(dose, dimension) for dose in fault.dose.values)
         yield Problem(path, f"read '{at.dose}', which selects none of the doses {doses}")
+
+
+def _stop_condition(path: DataPath, condition: StopCondition) -> Iterator[Problem]:
+    yield from _sli_bound(path, condition.sli, condition.bound)
+    if condition.sli in SLIS and SLIS.get(condition.sli).compares:
+        message = f"read {condition.sli!r}, which compares with the baseline's answers; a running load has none"
+        yield Problem((*path, "sli"), f"{message}: write another SLI, such as error-rate or ttft-p95")
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from chaosgate.draws import Draw
 from chaosgate.model.base import Frozen, Name
-from chaosgate.model.observation import Observation
+from chaosgate.model.observation import MIN_WINDOWS, Observation
 from chaosgate.registry import Registry
 from chaosgate.units import Dimension, Duration, Share, Unit
 
@@ -32,8 +32,8 @@ class Sweep(Frozen, Generic[Parameter, Value]):
     """The parameter of the fault that is varied."""
     values: Annotated[tuple[Value, ...], Field(min_length=1, max_length=32)]
     """The doses, in the unit of the parameter. Dose 0 needs no entry: controls are added by the plan."""
-    windows: Annotated[int, Field(ge=3, le=64)] = 3
-    """Windows a dose; at least 3, or nothing could be said of the variance between them."""
+    windows: Annotated[int, Field(ge=MIN_WINDOWS, le=64)] = MIN_WINDOWS
+    """Windows a dose."""
     hold: Annotated[Duration, Field(gt=0)]
     """How long the fault is held in one window."""
     washout: Duration
@@ -150,6 +150,13 @@ class WireFault(Fault):
 
     surface: ClassVar[Surface] = "wire"
     goes: ClassVar[Goes] = "expires"
+
+    def least_rise(self, dose: float) -> float:
+        """Half of what `dose` does on average to all requests: less than that is not this dose's effect.
+
+        It is `moved` of a witness whose mean grows by `dose` for each request that is selected.
+        """
+        return dose * self.select.share / 2
 
     def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
         """What happens to a planned request at `dose`: pure, and nothing at all where the draw spares the request.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from chaosgate.model.base import Frozen, Name
 from chaosgate.registry import Registry
@@ -17,7 +19,7 @@ class Response(Frozen):
     sli: str
     """An SLI kind, judged request by request: `ttft`, not ttft-p95."""
     bound: Bound
-    share: Share
+    share: Annotated[Share, Field(gt=0, lt=1)]
 
 
 class Fit(Frozen):

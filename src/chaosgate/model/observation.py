@@ -14,6 +14,8 @@ from chaosgate.model.base import Frozen
 Outcome = Literal["ok", "error", "cut", "timeout", "refused"]
 """`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection."""
 Place = Literal["baseline", "control", "dose", "recovery"]
+MIN_WINDOWS = 3
+"""Windows that an estimate needs: with fewer, the variance between them rests on one degree of freedom or none."""
 
 
 class Observation(Frozen):
@@ -58,7 +60,8 @@ class LedgerRow(Frozen):
     planned: bool
     applied: bool
     bypassed: str | None
-    """Why a planned request was not touched: `no window`, `dose 0`, `spared by the draw`, `halted`."""
+    """Why a planned request was not touched, for people: `no window`, `dose 0`, `spared by the draw`, `halted`,
+    `answered by <fault>`, `cut by <fault>`, `the stream ended first` and what else the gateway's chain may meet."""
     effect: str | None
     """What was done, such as `delay 0.103 s`."""
     seen: float

@@ -10,8 +10,8 @@ from typing import Any
 from chaosgate.errors import Problem
 from chaosgate.model.source import DataPath, yaml_type
 from chaosgate.model.spec import Parameter
-from chaosgate.model.validation import nearest, validate, value_at
-from chaosgate.registry import unknown
+from chaosgate.model.validation import validate, value_at
+from chaosgate.registry import nearest, unknown
 from chaosgate.units import HINTS, Dimension, parse_value
 
 DECLARATIONS: DataPath = ("spec", "parameters")

@@ -5,6 +5,7 @@ None stands for "there is no number"; NaN and infinity never reach a file. An op
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen
@@ -17,6 +18,11 @@ StatusName = Literal["ok", "declined", "failed"]
 
 EXIT_CODES: dict[VerdictName, int] = {"pass": 0, "warn": 0, "fail": 1, "inconclusive": 3, "error": 3}
 EXIT_UNCLEAN = 4
+
+
+def finite(number: float | None) -> float | None:
+    """`number`, or None where it is no number that a file may hold."""
+    return number if number is not None and math.isfinite(number) else None
 
 
 class Status(Frozen):
@@ -126,7 +132,7 @@ class Health(Frozen):
     """Whether the measurement itself can be trusted."""
 
     schedule_delay_p99: float | None
-    """Seconds the client lagged behind its schedule; more than 50 ms makes the load invalid."""
+    """Seconds the client lagged behind its schedule; judge says how much makes the load invalid."""
     requests: int
     straddlers: int
     """Requests left out because they lay in no window."""

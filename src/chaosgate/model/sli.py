@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from chaosgate.errors import RegistryError
 from chaosgate.model.observation import Sample
-from chaosgate.registry import Registry
+from chaosgate.registry import Registry, unknown
 from chaosgate.units import Dimension
 
 Statistic = Literal["quantile", "share"]
@@ -22,6 +22,8 @@ class Sli(ABC):
     dimension: ClassVar[Dimension]
     statistic: ClassVar[Statistic]
     """`quantile`: named with its percentile, such as ttft-p95. `share`: the mean of values 0 and 1."""
+    compares: ClassVar[bool] = False
+    """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
 
     @staticmethod
     @abstractmethod
@@ -62,8 +64,7 @@ def resolve_sli(name: str) -> SliRef:
         return SliRef(name, kind, None)
     match = _QUANTILE.fullmatch(name)
     if match is None or match["kind"] not in SLIS:
-        SLIS.get(name)
-        raise RegistryError(f"unknown SLI {name!r}")
+        raise RegistryError(unknown("SLI", name, SLIS.names()))
     kind = SLIS.get(match["kind"])
     quantile = float(match["percent"]) / 100
     if kind.statistic != "quantile":

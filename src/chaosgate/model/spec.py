@@ -12,6 +12,7 @@ from chaosgate.model.base import Frozen, Name
 from chaosgate.model.breaker import Breaker
 from chaosgate.model.fault import Fault
 from chaosgate.model.fit import Fit
+from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.units import Bound, Duration, Rate
 
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
@@ -105,7 +106,7 @@ class SteadyObjective(Frozen):
 class SteadyState(Frozen):
     """The baseline: its windows and what must hold in them."""
 
-    windows: Annotated[int, Field(ge=3, le=64)] = 3
+    windows: Annotated[int, Field(ge=MIN_WINDOWS, le=64)] = MIN_WINDOWS
     hold: Annotated[Duration, Field(gt=0)] = 4.0
     objectives: Annotated[tuple[SteadyObjective, ...], Field(min_length=1)]
 

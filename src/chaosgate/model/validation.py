@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args, get_origin
@@ -15,6 +14,7 @@ from chaosgate.model.annotations import branches, describe, dimension_of, is_uni
 from chaosgate.model.base import NAME_PATTERN
 from chaosgate.model.source import DataPath, yaml_type
 from chaosgate.model.spec import EXPERIMENT_PATTERN, URL_PATTERN
+from chaosgate.registry import nearest
 from chaosgate.units import HINTS, Dimension, format_value
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -67,12 +67,6 @@ def value_at(data: Any, path: DataPath) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return data
-
-
-def nearest(name: str, known: list[str]) -> str | None:
-    """The known name that `name` most likely stands for, if any comes near."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return near[0] if near else None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from chaosgate.model.blocks import BASELINE
 from chaosgate.model.observation import TimelineEvent
 from chaosgate.report.view import ReportView
 
@@ -61,7 +62,7 @@ def stretches_of(view: ReportView) -> tuple[Stretch, ...]:
     windows = windows_of(view)
     for phase, start, end in _phases(view.timeline):
         last = max((row.off for row in windows if row.phase == phase and row.off is not None), default=None)
-        if phase == "baseline":
+        if phase == BASELINE:
             found.append(Stretch("baseline", start, end))
         elif last is not None and last < end:
             found.append(Stretch("recovery", last, end))

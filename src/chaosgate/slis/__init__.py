@@ -1,0 +1,1 @@
+"""The SLI kinds, a file each: from one request to a number."""

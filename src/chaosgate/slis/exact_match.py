@@ -18,6 +18,7 @@ class ExactMatch(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "share"
+    compares: ClassVar[bool] = True
 
     @staticmethod
     def value(sample: Sample) -> float | None:

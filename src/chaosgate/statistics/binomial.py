@@ -6,6 +6,8 @@ import math
 
 LEVEL = 0.95
 """The level of every interval: 95 %, two-sided."""
+TAIL = (1 - LEVEL) / 2
+"""What may lie beyond either end."""
 
 
 def clopper_pearson(hits: float, n: float) -> tuple[float, float]:
@@ -18,7 +20,6 @@ def clopper_pearson(hits: float, n: float) -> tuple[float, float]:
 
     if not (math.isfinite(n) and 0 <= hits <= n and n > 0):
         raise ValueError(f"read {hits} of {n}; hits lie between 0 and n, and n is above 0")
-    tail = (1 - LEVEL) / 2
-    lower = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
-    upper = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
+    lower = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, TAIL))
+    upper = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - TAIL))
     return lower, upper

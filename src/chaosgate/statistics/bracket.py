@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.statistics.likelihood import Counts
 
@@ -50,7 +51,7 @@ def bracket(counts: Counts, share: float) -> Bracket:
     )
 
 
-def _intervals(counts: Counts) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _intervals(counts: Counts) -> Floats:
     rows = []
     for dose in np.unique(counts.doses):
         here = counts.at(dose)

@@ -40,12 +40,12 @@ class DoseResponse:
 
     def threshold(self) -> Threshold:
         """The fitted threshold, the bracketing doses, or the reason for neither."""
-        for check in (usable, reached, monotone):
-            if (reason := check(self.counts, self.share, self.dimension)) is not None:
-                return self._refused(reason)
+        counts, dimension = self.counts, self.dimension
+        if reason := usable(counts) or reached(counts, self.share, dimension) or monotone(counts, dimension):
+            return self._refused(reason)
         if separates(self.counts, self.share):
             return self._bracketed()
-        if (reason := eventful(self.counts, self.share, self.dimension)) is not None:
+        if reason := eventful(counts):
             return self._refused(reason)
         return self._fitted()
 

@@ -17,13 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from chaosgate.statistics.binomial import LEVEL, clopper_pearson
+from chaosgate.statistics.arrays import Floats
+from chaosgate.statistics.binomial import TAIL, clopper_pearson
 
-Floats = npt.NDArray[np.float64]
-
-TAIL = (1 - LEVEL) / 2
 OWN_WINDOWS = 6
 """From so many windows on their own variance is used; fewer are too noisy (2 degrees of freedom at 3 windows)."""
 RESAMPLES = 10_000
@@ -148,8 +145,3 @@ def needed(quantile: float) -> int:
     p^n <= 2.5 % gives n >= ln .025 / ln p (Meeker, Hahn & Escobar 2017, ch. 5).
     """
     return math.ceil(math.log(TAIL) / math.log(max(quantile, 1 - quantile)))
-
-
-def quantile_rank(quantile: float, n: int) -> int:
-    """Which of `n` sorted values, counted from 1, is their quantile: the inverse of the distribution function."""
-    return min(n, max(1, math.ceil(quantile * n - 1e-9)))

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from chaosgate.statistics.arrays import Floats
 
 PARAMETERS = 3
-MIN_WINDOWS = PARAMETERS + 1
+MIN_CURVE_WINDOWS = PARAMETERS + 1
 """One degree of freedom is left for the dispersion."""
 STEEPNESSES = (0.01, 300.0)
 """The least and the greatest rise of the log odds over the range of doses.
@@ -116,11 +116,11 @@ def _deviances(counts: Counts, breaks: Floats, meets: Floats) -> Floats:
 
 
 def dispersion(counts: Counts, curve: Curve) -> float:
-    """How many times the windows vary more about the curve than binomially, at least 1; needs MIN_WINDOWS windows.
+    """How many times the windows vary more about the curve than binomially, at least 1.
 
     Pearson's chi-square over its degrees of freedom (McCullagh & Nelder 1989), divided by 1 + the mean of
     (1 - 2p)(y - np) / (np(1 - p)) (Fletcher 2012): without the divisor one stray break where hardly any is expected
-    counts as dispersion without limit, and many windows with neither hide it.
+    counts as dispersion without limit, and many windows with neither hide it. Needs MIN_CURVE_WINDOWS windows.
     """
     p, q = curve.breaks(counts.doses), curve.meets(counts.doses)
     variance, off = counts.n * p * q, counts.broken - counts.n * p

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.binomial import clopper_pearson
-from chaosgate.statistics.intervals import DesignEffect, Floats, Group, design_effect, quantile_rank
+from chaosgate.statistics.intervals import DesignEffect, Group, design_effect
+from chaosgate.statistics.ranks import quantile_rank
 
 TELLING = 5
 """Fewer values beyond a limit do not tell how they cluster: the design effect there is that of the fifth outermost.

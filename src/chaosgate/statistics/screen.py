@@ -1,14 +1,16 @@
-"""What a sweep must show before a curve is fitted to it; each check gives the sentence that refuses it, or None."""
+"""What a sweep must show before a curve is fitted to it; each check gives the sentence that refuses it, or None.
+
+`share` is the one that the threshold is to break, `dimension` that of the doses, for the sentences.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
-from chaosgate.statistics.likelihood import MIN_WINDOWS, Counts
+from chaosgate.statistics.likelihood import MIN_CURVE_WINDOWS, Counts
 from chaosgate.units import Dimension, format_value
 
 MIN_DOSES = 3
@@ -18,16 +20,14 @@ Journal of Epidemiology 165, 2007, find 5 to 9 events a variable acceptable)."""
 DROP_LEVEL = 0.05
 """Level of the test for a drop."""
 
-Check = Callable[[Counts, float, Dimension], str | None]
 
-
-def usable(counts: Counts, share: float, dimension: Dimension) -> str | None:
-    """At least MIN_DOSES doses and MIN_WINDOWS windows hold requests."""
+def usable(counts: Counts) -> str | None:
+    """At least MIN_DOSES doses and MIN_CURVE_WINDOWS windows hold requests."""
     doses = len(np.unique(counts.doses))
     if doses < MIN_DOSES:
         return f"{doses} of {MIN_DOSES} doses needed hold requests, dose 0 included; add doses to the sweep"
-    if len(counts.n) < MIN_WINDOWS:
-        return f"{len(counts.n)} of {MIN_WINDOWS} windows needed hold requests; add windows to each dose"
+    if len(counts.n) < MIN_CURVE_WINDOWS:
+        return f"{len(counts.n)} of {MIN_CURVE_WINDOWS} windows needed hold requests; add windows to each dose"
     return None
 
 
@@ -45,7 +45,7 @@ def reached(counts: Counts, share: float, dimension: Dimension) -> str | None:
     return None
 
 
-def monotone(counts: Counts, share: float, dimension: Dimension) -> str | None:
+def monotone(counts: Counts, dimension: Dimension) -> str | None:
     """No dose breaks significantly fewer requests than a smaller one.
 
     Every pair of doses is compared by the two-sample score test for shares, one-sided, its variance multiplied by the
@@ -75,7 +75,7 @@ def _drop(total: Counts, low: int, high: int) -> float:
     return float(total.shares[low] - total.shares[high]) / math.sqrt(variance) if variance > 0 else 0.0
 
 
-def eventful(counts: Counts, share: float, dimension: Dimension) -> str | None:
+def eventful(counts: Counts) -> str | None:
     """Enough requests broke the bound, and enough met it, for a curve."""
     broken = int(counts.broken.sum())
     met = int(counts.n.sum()) - broken

@@ -58,7 +58,9 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
 
 def test_a_file_in_the_way_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("in the way")
-    with pytest.raises(ArtifactError, match=r"run/file\.json: cannot be written: (Not a directory|File exists)"):
+    with pytest.raises(
+        ArtifactError, match=r"run/file\.json: cannot be written: a file stands where a folder is needed; "
+    ):
         write_whole(tmp_path / "run" / "file.json", b"data")
 
 

@@ -120,7 +120,7 @@ def test_validate_reports_every_file_and_exits_2_for_one_that_is_refused(spec: P
     assert len(said.stdout.splitlines()) == 2
     line = broken.read_text().splitlines().index("      kind: wire.latencie") + 1
     assert said.stderr == (
-        f"{broken}:{line}:13 spec.faults[0].kind: unknown fault 'wire.latencie'; did you mean 'wire.latency'?\n"
+        f"{broken}:{line}:13 spec.faults[0].kind: unknown fault kind 'wire.latencie'; did you mean 'wire.latency'?\n"
     )
 
 
@@ -158,7 +158,7 @@ def test_plan_shows_steps_and_windows(spec: Path) -> None:
 
 def test_plan_json_is_the_plan(spec: Path) -> None:
     plan = json.loads(call("plan", spec, "-o", "json").stdout)
-    assert [step["id"] for step in plan["steps"]][0] == "deploy"
+    assert plan["steps"][0]["id"] == "deploy"
     assert len(plan["blocks"][0]["windows"]) == 9
 
 
@@ -248,7 +248,7 @@ def test_a_reader_that_leaves_is_no_error_message(spec: Path) -> None:
 
 # what is imported
 
-HEAVY = ("aiohttp", "scipy", "mlflow", "matplotlib", "rich.progress", "psutil")
+HEAVY = ("aiohttp", "numpy", "scipy", "mlflow", "matplotlib", "rich.progress", "psutil")
 
 
 @pytest.mark.parametrize("verb", [["--help"], ["validate"], ["plan"]])

@@ -37,7 +37,7 @@ def test_a_port_in_use_is_one_line_and_code_two() -> None:
         done = subprocess.run(engine_command("--port", str(port)), capture_output=True, text=True, timeout=20)
     assert done.returncode == 2
     assert done.stderr == (
-        f"chaosgate engine: cannot listen on 127.0.0.1:{port}: address already in use; choose another port or 0 for"
+        f"chaosgate engine: cannot listen on 127.0.0.1:{port}: address already in use; choose another port, or 0 for"
         " any free one\n"
     )
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from simulated_run import LATENCY, OBJECTIVES, Conditions, passing_run, simulate, stream_spec
 
-from chaosgate.estimate.drift import find_drift, responses
+from chaosgate.estimate.drift import criteria, find_drift
 from chaosgate.estimate.windows import place_requests
 
 
 def test_what_is_judged_at_a_dose_can_drift() -> None:
-    found = responses(passing_run().spec)
+    found = criteria(passing_run().spec)
 
     assert [(each.fault, each.name, str(each.bound)) for each in found] == [
         ("slow-wire", "ttft-p95", "<= 500ms"),

@@ -116,7 +116,7 @@ PROBLEMS: dict[str, RunData] = {
     "window 0 of slow-wire touched 7 requests by its proof; the ledger holds 0": first(applied=7),
     "block1: its injection is of block2": injected(WINDOWS, phase="block2"),
     "block1: there is no injection; did its inject step finish?": replace(RUN, injections={}),
-    "block1: load ended 6s before the last window did": events(
+    "block1: load ended 8s before the last window did": events(
         lambda e: e.model_copy(update={"at": WINDOWS[-1].off + 6.2}) if e.event == "done" else e
     ),
 }

@@ -47,10 +47,10 @@ def test_recovery_starts_a_settle_time_after_the_last_off() -> None:
     starts = [round(window.start - recovery.off, 9) for window in recovery.windows]
 
     assert recovery.off == max(window.off for window in RUN.injections["block1"].windows)
-    assert starts == [SETTLE + 2 * count for count in range(6)]
-    assert len(PLACED.recovered("slow-wire", after=4)) == 4
+    assert starts == [SETTLE + 2 * count for count in range(7)]
+    assert len(PLACED.recovered("slow-wire", after=4)) == 5
     assert PLACED.recovered("another") == ()
-    assert len(PLACED.recovered(None)) == 6
+    assert len(PLACED.recovered(None)) == 7
 
 
 def test_requests_between_windows_are_counted_and_left_out() -> None:

@@ -28,7 +28,7 @@ def test_the_kind_is_registered() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_shares_that_no_curve_passes_are_refused(share: float) -> None:
-    with pytest.raises(ValidationError, match="a logistic curve passes shares above 0 % and below 100 %, such as 5 %"):
+    with pytest.raises(ValidationError, match=r"should be (greater|less) than"):
         knee(share)
 
 

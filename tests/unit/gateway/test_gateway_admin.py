@@ -282,7 +282,10 @@ async def test_a_full_timeline_halts_the_run() -> None:
             "unknown key 'dos'; did you mean 'dose'?",
         ),
         ("PUT", "/v1/faults/slow-wire", b'{"dose": NaN}', 400, "the body is no JSON object: NaN is no number"),
-        ("PUT", "/v1/faults/slow-wire", b'{"dose": 1e999}', 400, "the body is no JSON object: 1e999 is too large"),
+        (
+            *("PUT", "/v1/faults/slow-wire", b'{"dose": 1e999}', 400),
+            "the body is no JSON object: 1e999 is too large for a number",
+        ),
         ("POST", "/v1/halt", [1], 400, "the body is a JSON list; an object is needed"),
         ("POST", "/v1/halt", {"reason": ""}, 400, "reason: read ''; string should have at least 1 character"),
         (

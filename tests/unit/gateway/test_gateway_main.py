@@ -13,7 +13,7 @@ import pytest
 from gateway_rig import TOKEN, ask, latency, named, until, upstream
 
 from chaosgate.gateway.__main__ import main
-from chaosgate.gateway.server import listen
+from chaosgate.sockets import listen
 
 
 def files(folder: Path, upstream_url: str = "http://127.0.0.1:9", token: str = TOKEN + "\n") -> list[str]:

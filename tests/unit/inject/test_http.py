@@ -10,9 +10,9 @@ from aiohttp import web
 from gateway_rig import TOKEN, ask, gateway, latency, named, raw_upstream, upstream
 
 from chaosgate.errors import GatewayError
-from chaosgate.gateway.server import listen
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.model.result import SecretRef
+from chaosgate.sockets import listen
 
 
 async def test_a_sweep_as_the_client_sees_it() -> None:

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from chaosgate.errors import UsageError
-from chaosgate.loadgen.arrivals import request_id, scheduled_times
+from chaosgate.loadgen.arrivals import scheduled_times
+from chaosgate.model.request_id import request_id
 
 
 def test_constant_arrivals_are_equally_spaced_from_zero_on() -> None:

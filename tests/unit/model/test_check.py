@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-import pytest
-
 from chaosgate.errors import dotted
 from chaosgate.model.base import Frozen
 from chaosgate.model.check import FAULT_LIST, FIT_LIST, OBJECTIVE_LIST, Draft, check
@@ -53,14 +51,6 @@ def test_counted_doses_rise_up_to_the_limit_of_the_kind() -> None:
         "spec.faults[0].dose.values[2]: read 50 after 50; write the doses in rising order, each once",
         "spec.faults[0].dose.values[3]: read 5 after 50; write the doses in rising order, each once",
         "spec.faults[0].dose.values[4]: read 200; at most 100 is allowed for test.burst",
-    ]
-
-
-@pytest.mark.parametrize("share", ["0 %", "100 %"])
-def test_a_share_at_either_end_has_no_threshold(share: str) -> None:
-    knee = {**KNEE, "response": {**RESPONSE, "share": share}}
-    assert messages(BURST, knee, {**ROOM, "lower": ">= 10"}) == [
-        f"spec.fits[0].response.share: read {share}; more than 0 % and less than 100 % is needed"
     ]
 
 

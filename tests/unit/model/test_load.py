@@ -52,7 +52,7 @@ def test_there_are_specs_to_check() -> None:
 
 def test_kinds_are_validated_by_their_own_class() -> None:
     fault = parse_spec(BASE, "spec.yaml").fault("slow")
-    assert type(fault).__name__ == "Latency"
+    assert type(fault).__name__ == "WireLatency"
     assert fault.dose.values == (0.1, 0.2)
 
 

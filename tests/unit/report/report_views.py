@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from chaosgate.faults.wire.error import Error
-from chaosgate.faults.wire.latency import Latency
+from chaosgate.faults.wire.error import WireError
+from chaosgate.faults.wire.latency import WireLatency
 from chaosgate.fits.logistic import Logistic
 from chaosgate.model.fit import CurvePoint, Threshold
 from chaosgate.model.observation import TimelineEvent
@@ -61,7 +61,7 @@ RECORD = Record(
 
 def make_spec(**changes: Any) -> ChaosSpec:
     """The quickstart's spec; `changes` replace parts of its metadata or body."""
-    latency = Latency.model_validate(
+    latency = WireLatency.model_validate(
         {
             "name": "slow-wire",
             "kind": "wire.latency",
@@ -113,9 +113,9 @@ def make_spec(**changes: Any) -> ChaosSpec:
     )
 
 
-def error_fault() -> Error:
+def error_fault() -> WireError:
     """A second fault on a second axis."""
-    return Error.model_validate(
+    return WireError.model_validate(
         {
             "name": "overload",
             "kind": "wire.error",

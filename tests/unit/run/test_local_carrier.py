@@ -12,15 +12,18 @@ from typing import Any
 
 import pytest
 
-from chaosgate.artifacts import Identity
+from chaosgate.artifacts import Identity, read_document, write_document
 from chaosgate.deploy import processes
 from chaosgate.model.plan import Plan, Step, StepInput
+from chaosgate.model.result import Status
 from chaosgate.run import steps as steps_module
-from chaosgate.run.local import LocalCarrier
+from chaosgate.run.local import LocalCarrier, ignore_in_git
 
 SCRIPTS = {
     "ok": "print('plain line')",
     "talks": """print('{"event": "load", "requests": 3}')""",
+    "crashes": "raise ValueError('no such model')",
+    "killed": "import os; os.kill(os.getpid(), 9)",
     "fails": "raise SystemExit(5)",
     "sleeps": "import time; time.sleep(60)",
     "stubborn": "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
@@ -53,7 +56,9 @@ def step(step_id: str, script: str, *after: str, deadline: float = 30.0) -> Step
 
 
 def carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: Step) -> tuple[LocalCarrier, Log]:
-    monkeypatch.setattr(steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.arguments["script"]]])
+    monkeypatch.setattr(
+        steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.arguments["script"]]]
+    )
     plan = Plan(name="p", spec_digest="d", blocks=(), steps=steps, finally_=step("cleanup", "ok"), length=1.0)
     log = Log()
     return LocalCarrier(plan, Identity("run", "d"), tmp_path, tmp_path, log), log
@@ -136,3 +141,61 @@ def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     carrier, _ = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.2), step("b", "ok"))
     run(carrier)
     assert not any(processes.alive(process) for process in processes.registered(tmp_path))
+
+
+def status_of(tmp_path: Path, step_id: str) -> Status:
+    return read_document(tmp_path / step_id / "status.json", "status", Status, Identity("run", "d"))
+
+
+@pytest.mark.parametrize(
+    ("script", "deadline", "said"),
+    [
+        ("crashes", 30.0, "a crashed with exit code 1: {script} | ValueError: no such model; log: {log}"),
+        ("killed", 30.0, "a was killed by SIGKILL: (it wrote nothing); log: {log}"),
+        ("sleeps", 0.3, "a was ended at its deadline of 0.3 s: (it wrote nothing); log: {log}"),
+        ("ok", 30.0, "a ended without a status: {plain}; log: {log}"),
+    ],
+)
+def test_a_step_without_a_status_gets_one_that_says_how_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, deadline: float, said: str
+) -> None:
+    carrier, _ = carry(tmp_path, monkeypatch, step("a", script, deadline=deadline))
+    run(carrier)
+    status = status_of(tmp_path, "a")
+    assert status.status == "failed"
+    head, _, tail = said.partition("{script} | ")
+    log = str(tmp_path / "logs" / "step-a.log")
+    assert str(status.reason).startswith(head.partition("{")[0])
+    assert str(status.reason).endswith(tail.format(log=log, plain="plain line") if tail else f"; log: {log}")
+    assert "\n" not in str(status.reason)
+
+
+def test_a_status_that_a_step_left_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Status(status="failed", reason="the step's own words")
+    write_document(tmp_path / "a" / "status.json", "status", Identity("run", "d"), own)
+    carrier, _ = carry(tmp_path, monkeypatch, step("a", "fails"))
+    run(carrier)
+    assert status_of(tmp_path, "a") == own
+
+
+def test_a_step_that_cannot_be_started_ends_the_run_and_stops_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=20.0), step("b", "ok"))
+    process, _ = processes.spawn(tmp_path, "engine", processes.python("-c", SCRIPTS["sleeps"]))
+    (tmp_path / "logs" / "step-b.log").mkdir()
+    (tmp_path / "logs" / "step-cleanup.log").mkdir()
+    run(carrier)
+    assert [problem.partition(": ")[0] for problem in carrier.problems] == [
+        str(tmp_path / "logs" / f"step-{name}.log") for name in ("b", "cleanup")
+    ]
+    assert log.codes["a"] == -signal.SIGTERM
+    assert not processes.alive(process)
+
+
+def test_the_state_directory_keeps_itself_out_of_git_once(tmp_path: Path) -> None:
+    ignore_in_git(tmp_path)
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+    (tmp_path / ".gitignore").write_text("mine\n")
+    ignore_in_git(tmp_path)
+    assert (tmp_path / ".gitignore").read_text() == "mine\n"

@@ -61,3 +61,8 @@ def test_files_of_another_run_count_as_missing(tmp_path: Path) -> None:
     assert read.verdict is None
     assert read.cleanup == CLEAN
     assert read.exit_code == 3
+
+
+def test_a_carrier_that_could_not_do_its_work_never_ends_with_the_verdicts_code() -> None:
+    ended = Outcome("r", Path(), verdict("pass"), CLEAN, 0, None, ("logs: cannot be written: No space left",))
+    assert ended.exit_code == 3

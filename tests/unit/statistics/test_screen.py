@@ -16,17 +16,17 @@ def sweep(random: np.random.Generator, shares: list[float], rho: float) -> Count
 @pytest.mark.parametrize("rho", [1e-6, 0.05])
 def test_a_level_response_is_rarely_called_a_drop(rho: float) -> None:
     random = np.random.default_rng(2)
-    called = sum(monotone(sweep(random, [0.2] * 5, rho), 0.05, "number") is not None for _ in range(300))
+    called = sum(monotone(sweep(random, [0.2] * 5, rho), "number") is not None for _ in range(300))
     assert called <= 0.08 * 300
 
 
 def test_a_real_drop_is_found() -> None:
     random = np.random.default_rng(2)
-    called = sum(monotone(sweep(random, [0.02, 0.6, 0.2, 0.9], 0.02), 0.05, "number") is not None for _ in range(50))
+    called = sum(monotone(sweep(random, [0.02, 0.6, 0.2, 0.9], 0.02), "number") is not None for _ in range(50))
     assert called >= 45
 
 
 def test_the_steepest_significant_drop_is_named() -> None:
     counts = Counts(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 80.0, 60.0, 10.0]), np.full(4, 100.0))
     text = "not monotone: 80 % broke the bound at 1 and 10 % at 3; no threshold separates the doses"
-    assert monotone(counts, 0.05, "number") == text
+    assert monotone(counts, "number") == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chaosgate.faults.wire.latency import Latency
+from chaosgate.faults.wire.latency import WireLatency
 from chaosgate.model.fit import Threshold
 from chaosgate.model.result import (
     Estimate,
@@ -30,8 +30,8 @@ SUBJECT = Subject(model="embedded/tiny", engine="embedded", engine_version="1", 
 DOSE = {"parameter": "delay", "values": ["100ms", "180ms"], "hold": "2s", "washout": "500ms"}
 
 
-def latency(name: str = "slow-wire", **changed: Any) -> Latency:
-    return Latency.model_validate({"name": name, "kind": "wire.latency", "jitter": "5ms", "dose": DOSE, **changed})
+def latency(name: str = "slow-wire", **changed: Any) -> WireLatency:
+    return WireLatency.model_validate({"name": name, "kind": "wire.latency", "jitter": "5ms", "dose": DOSE, **changed})
 
 
 def spec(uri: str | None = None, experiment: str = "chaosgate/tests", **body: Any) -> ChaosSpec:

@@ -1,0 +1,1 @@
+"""Faults of the answer while it streams through the gateway."""

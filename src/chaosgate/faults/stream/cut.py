@@ -32,11 +32,10 @@ class StreamCut(WireFault):
 
     def witness(self, dose: float) -> Witness:
         """The client misses the end of its stream, or gets fewer tokens where the marker hides it."""
-        expected = dose * self.select.share / 2
+        rise, after = self.least_rise(dose), self.after
         if self.marker:
-            after = self.after
-            return Witness("share of short answers", "share", expected, lambda seen: float(len(seen.tokens) <= after))
-        return Witness("share of streams without their end", "share", expected, _cut)
+            return Witness("share of short answers", "share", rise, lambda seen: float(len(seen.tokens) <= after))
+        return Witness("share of streams without their end", "share", rise, _cut)
 
 
 def _cut(seen: Observation) -> float:

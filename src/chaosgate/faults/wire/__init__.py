@@ -1,0 +1,1 @@
+"""Faults of the request on its way through the gateway."""

@@ -12,7 +12,7 @@ from chaosgate.units import Duration, Share
 
 
 @FAULTS.register("wire.error")
-class Error(WireFault):
+class WireError(WireFault):
     """An overloaded or broken server: a share of requests gets `status`, in the form OpenAI's API gives its errors."""
 
     kind: Literal["wire.error"]
@@ -38,4 +38,4 @@ class Error(WireFault):
         def value(seen: Observation) -> float:
             return float(seen.status == status)
 
-        return Witness(f"share of responses with status {status}", "share", dose * self.select.share / 2, value)
+        return Witness(f"share of responses with status {status}", "share", self.least_rise(dose), value)

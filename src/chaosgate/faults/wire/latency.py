@@ -12,7 +12,7 @@ from chaosgate.units import Duration
 
 
 @FAULTS.register("wire.latency")
-class Latency(WireFault):
+class WireLatency(WireFault):
     """A slow network: the request is delayed by `delay`, give or take `jitter`, counted from its arrival."""
 
     kind: Literal["wire.latency"]
@@ -29,8 +29,7 @@ class Latency(WireFault):
 
     def witness(self, dose: float) -> Witness:
         """The client waits longer for its first token; half of the planned delay must show in the mean."""
-        expected = dose * self.select.share
-        return Witness("mean time to first token", "duration", expected / 2, _time_to_first_token)
+        return Witness("mean time to first token", "duration", self.least_rise(dose), _time_to_first_token)
 
 
 def _time_to_first_token(seen: Observation) -> float | None:

@@ -7,24 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chaosgate.faults.wire.error import Error
+from chaosgate.faults.wire.error import WireError
 from chaosgate.model.fault import FAULTS, DoseAxis, Reply
 
 
-def error(**changed: Any) -> Error:
+def error(**changed: Any) -> WireError:
     dose = {"parameter": "probability", "values": ["10 %"], "hold": "2s", "washout": "500ms"}
-    return Error.model_validate({"name": "busy", "kind": "wire.error", "dose": dose, **changed})
+    return WireError.model_validate({"name": "busy", "kind": "wire.error", "dose": dose, **changed})
 
 
-def reply(fault: Error, dose: float = 1.0) -> Reply:
+def reply(fault: WireError, dose: float = 1.0) -> Reply:
     (effect,) = fault.effects(dose, fault.draw(7, "7.block1.1"))
     assert isinstance(effect, Reply)
     return effect
 
 
 def test_its_dose_is_the_share_of_requests() -> None:
-    assert FAULTS.get("wire.error") is Error
-    assert Error.axis() == DoseAxis("probability", "share")
+    assert FAULTS.get("wire.error") is WireError
+    assert WireError.axis() == DoseAxis("probability", "share")
 
 
 def test_the_reply_has_the_form_of_an_openai_error() -> None:

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chaosgate.faults.wire.latency import Latency
+from chaosgate.faults.wire.latency import WireLatency
 from chaosgate.model.fault import FAULTS, Delay, DoseAxis
 
 
-def latency(**changed: Any) -> Latency:
+def latency(**changed: Any) -> WireLatency:
     dose = {"parameter": "delay", "values": ["100ms"], "hold": "2s", "washout": "500ms"}
-    return Latency.model_validate({"name": "slow-wire", "kind": "wire.latency", "dose": dose, **changed})
+    return WireLatency.model_validate({"name": "slow-wire", "kind": "wire.latency", "dose": dose, **changed})
 
 
-def delays(fault: Latency, dose: float, requests: int = 2000) -> list[float]:
+def delays(fault: WireLatency, dose: float, requests: int = 2000) -> list[float]:
     found = []
     for number in range(requests):
         (effect,) = fault.effects(dose, fault.draw(7, f"7.block1.{number}"))
@@ -26,8 +26,8 @@ def delays(fault: Latency, dose: float, requests: int = 2000) -> list[float]:
 
 
 def test_its_dose_is_the_delay_in_seconds() -> None:
-    assert FAULTS.get("wire.latency") is Latency
-    assert Latency.axis() == DoseAxis("delay", "duration")
+    assert FAULTS.get("wire.latency") is WireLatency
+    assert WireLatency.axis() == DoseAxis("delay", "duration")
 
 
 def test_without_jitter_every_request_waits_the_same() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.estimate.intervals import position
+from chaosgate.estimate.position import position
 from chaosgate.units import Bound
 
 AT_MOST = Bound.parse("<= 300ms")

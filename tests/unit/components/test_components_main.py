@@ -1,0 +1,96 @@
+"""A component as a process of its own: its flags, its status, and what it says when it cannot go on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_drill import environment
+
+from chaosgate.artifacts import Identity, read_document
+from chaosgate.components.__main__ import attempt, parse
+from chaosgate.components.definition import COMPONENTS, Component, Context
+from chaosgate.errors import DeployError
+from chaosgate.model.result import Status
+
+
+def component(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chaosgate.components", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(),
+    )
+
+
+@pytest.mark.parametrize("one", COMPONENTS.values(), ids=COMPONENTS)
+def test_the_flags_a_component_is_given_are_the_ones_it_reads(one: Component) -> None:
+    arguments = {name: f"value of {name}" for name in one.arguments}
+    inputs = [(port.name, "some-step", f"/in/{port.file}") for port in one.inputs]
+    outputs = {port.name: f"/out/{port.file}" for port in one.outputs}
+    argv = one.argv(("--run", "r", "--state", "/state"), arguments, inputs, outputs)
+    assert argv[:3] == ["-m", "chaosgate.components", one.name]
+    context = parse(one, argv[3:])
+    assert (context.run, context.state) == ("r", Path("/state"))
+    assert context.arguments == arguments
+    assert context.inputs == {port.name: {"some-step": Path(f"/in/{port.file}")} for port in one.inputs}
+    assert context.outputs == {port.name: Path(f"/out/{port.file}") for port in one.outputs}
+
+
+def test_an_error_a_user_can_mend_becomes_the_status() -> None:
+    def run(context: Context) -> Status:
+        raise DeployError("no server there")
+
+    assert attempt(run, Context("r", None, {}, {}, {})) == Status(status="failed", reason="no server there")
+
+
+def test_any_other_error_is_a_crash() -> None:
+    def run(context: Context) -> Status:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        attempt(run, Context("r", None, {}, {}, {}))
+
+
+def test_a_step_whose_spec_cannot_be_read_fails_with_a_status_and_exits_0(tmp_path: Path) -> None:
+    words = ["--run", "r", "--state", tmp_path, "--spec", f"run={tmp_path}/spec.json"]
+    outputs = [word for name in ("endpoint", "record", "status") for word in (f"--{name}-out", tmp_path / name)]
+    done = component("deploy", *words, *outputs)
+    assert done.returncode == 0
+    status = read_document(tmp_path / "status", "status", Status, Identity("r", "unknown"))
+    assert status == Status(status="failed", reason=f"{tmp_path}/spec.json: cannot be read: No such file or directory")
+    assert done.stderr == f"deploy: failed: {status.reason}\n"
+
+
+def test_a_status_that_cannot_be_written_is_said_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words = ["--run", "r", "--state", tmp_path, "--spec", f"run={tmp_path}/spec.json"]
+    outputs = [word for name in ("endpoint", "record", "status") for word in (f"--{name}-out", tmp_path / "file/x")]
+    done = component("deploy", *words, *outputs)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == (
+        f"deploy: {tmp_path}/file/x: cannot be written: a file stands where a folder is needed; "
+        "make room or choose another state directory with --state DIR"
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_component_ends_in_the_nearest_one() -> None:
+    done = component("mesure")
+    assert (done.returncode, done.stderr) == (2, "mesure: unknown component 'mesure'; did you mean 'measure'?\n")
+
+
+def test_a_gate_without_a_verdict_is_an_error(tmp_path: Path) -> None:
+    done = component("gate", "--run", "r", "--verdict", f"conclude={tmp_path}/verdict.json")
+    assert done.returncode == 3
+    assert done.stderr == f"gate: error: {tmp_path}/verdict.json: cannot be read: No such file or directory\n"
+
+
+def test_progress_is_json_without_numbers_that_are_none() -> None:
+    script = "from chaosgate.components.progress import tell; tell('load', a=float('nan'), b=float('inf'), c=1.5)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout) == {"event": "load", "a": None, "b": None, "c": 1.5}

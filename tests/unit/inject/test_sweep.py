@@ -1,0 +1,109 @@
+"""A sweep at a gateway that a test scripts: order, proofs, halts and an end from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from small_drill import write_spec
+
+from chaosgate.errors import GatewayError
+from chaosgate.inject.sweep import RENEWAL, run_sweep, wait_for
+from chaosgate.model.blocks import make_blocks
+from chaosgate.model.load import load_spec
+from chaosgate.model.observation import TimelineEvent
+from chaosgate.model.plan import Block
+from chaosgate.model.spec import ChaosSpec
+
+
+class Gateway:
+    """Remembers the calls; halts or fails at the n-th window."""
+
+    def __init__(self, halt_at: int | None = None, fail_at: int | None = None) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        self.halt_at, self.fail_at = halt_at, fail_at
+        self.windows = 0
+        self.events: list[TimelineEvent] = []
+
+    async def on(self, fault: str, dose: float, window: int, ttl: float) -> float:
+        self.calls.append(("on", dose, window, ttl))
+        self.windows += 1
+        if self.fail_at == self.windows or await self.halted():
+            raise GatewayError("PUT: refused")
+        return 10.0 + window
+
+    async def off(self, fault: str) -> tuple[float, int]:
+        self.calls.append(("off", fault))
+        return 11.0, 3
+
+    async def post(self, event: str, **fields: object) -> float:
+        self.calls.append((event, fields["window"], fields["detail"]))
+        return 0.0
+
+    async def timeline(self, phase: str) -> list[TimelineEvent]:
+        return self.events
+
+    async def halted(self) -> str | None:
+        return "too many errors" if self.halt_at is not None and self.windows >= self.halt_at else None
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> ChaosSpec:
+    return load_spec(write_spec(tmp_path, hold="100ms"))
+
+
+@pytest.fixture
+def block(spec: ChaosSpec) -> Block:
+    return make_blocks(spec)[0].model_copy(update={"recovery": 0.0})
+
+
+async def test_each_window_goes_on_off_and_is_proved_in_order(spec: ChaosSpec, block: Block) -> None:
+    gateway = Gateway()
+    seen: list[int] = []
+    windows, halted = await run_sweep(gateway, spec, block, lambda window: seen.append(window.index))
+    assert halted is None
+    assert seen == [window.index for window in block.windows]
+    assert [(window.window, window.dose, window.applied) for window in windows] == [
+        (window.index, window.dose, 3) for window in block.windows
+    ]
+    assert [call[0] for call in gateway.calls] == ["on", "off", "proof"] * len(block.windows)
+    assert gateway.calls[0] == ("on", 0.0, 0, pytest.approx(0.1 + RENEWAL))
+    assert gateway.calls[2] == ("proof", 0, {"applied": 3})
+
+
+async def test_no_window_follows_a_halt(spec: ChaosSpec, block: Block) -> None:
+    gateway = Gateway(halt_at=2)
+    windows, halted = await run_sweep(gateway, spec, block, lambda window: None)
+    assert halted == "too many errors"
+    assert gateway.windows == 2
+    assert len(windows) == 1
+
+
+async def test_a_refusal_that_is_no_halt_is_an_error(spec: ChaosSpec, block: Block) -> None:
+    with pytest.raises(GatewayError, match="PUT: refused"):
+        await run_sweep(Gateway(fail_at=1), spec, block, lambda window: None)
+
+
+async def test_a_sweep_that_is_cancelled_takes_its_fault_off(spec: ChaosSpec, block: Block) -> None:
+    gateway = Gateway()
+    started = asyncio.Event()
+    sweep = asyncio.create_task(run_sweep(gateway, spec, block, lambda window: started.set()))
+    await started.wait()
+    await asyncio.sleep(0.01)
+    sweep.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sweep
+    assert [call[0] for call in gateway.calls] == ["on", "off"]
+
+
+async def test_waiting_ends_with_the_event(spec: ChaosSpec) -> None:
+    gateway = Gateway()
+    gateway.events = [TimelineEvent(at=1.0, event="started", phase="block1")]
+    await wait_for(gateway, "block1", "started", 1.0)
+
+
+async def test_an_event_that_never_comes_is_named() -> None:
+    with pytest.raises(GatewayError) as refused:
+        await wait_for(Gateway(), "block1", "started", 0.2)
+    assert str(refused.value) == ("block1: no 'started' in the timeline within 0 s; did the other step start?")
