@@ -8,14 +8,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from chaosgate.estimate.data import PhaseData, RunData
+from chaosgate.estimate.objectives import named_slis
 from chaosgate.estimate.requests import Request
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import BASELINE, SETTLE
 from chaosgate.model.observation import TimelineEvent, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import InjectedWindow, Injection
+from chaosgate.model.sli import resolve_sli
 from chaosgate.units import format_duration
 
 
@@ -33,6 +36,7 @@ def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
         yield from _empty(recovery.windows)
     for part in (windows.baseline, *windows.sweeps.values()):
         yield from _empty(part)
+    yield from _without_clean_answer(run, windows)
 
 
 def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
@@ -83,6 +87,18 @@ def _empty(windows: Iterable[Window]) -> Iterator[str]:
         place = empty[0].place if not fault else "sweep"
         first = f"first window {empty[0].index}{fault}"
         yield f"{empty[0].phase}: {len(empty)} windows of the {place} hold no request, {first}"
+
+
+def _without_clean_answer(run: RunData, windows: RunWindows) -> Iterator[str]:
+    """Prompts met after the baseline that it has no whole answer to: what compares with it would pass over them."""
+    comparing = [name for name in named_slis(run.spec) if resolve_sli(name).kind.compares]
+    judged = chain(*windows.sweeps.values(), *(recovery.windows for recovery in windows.recoveries))
+    lacking = {sample.observation.prompt for window in judged for sample in window.samples if sample.clean is None}
+    if comparing and lacking:
+        yield (
+            f"{comparing[0]}: the baseline has no whole answer to {len(lacking)} of the prompts met later, first "
+            f"{min(lacking)}; a longer baseline covers every prompt of the set"
+        )
 
 
 def _name(window: InjectedWindow) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
@@ -28,6 +28,8 @@ from chaosgate.deploy.processes import (
 from chaosgate.model.plan import Step
 from chaosgate.model.result import Process, Status
 
+LAST_WORDS = 1.0
+"""Seconds to read what a step that has ended still said; a process that it left behind may hold its output open."""
 LAST_LINES = 3
 """Lines of a step's log that its reason quotes: the end of a traceback."""
 
@@ -40,9 +42,10 @@ class RunningStep:
     process: Process
     child: subprocess.Popen[str]
     started: float
+    listener: threading.Thread
+    progress: SimpleQueue[dict[str, Any]]
     ended: str | None = None
     """Why the carrier ended it, None while it did not."""
-    progress: SimpleQueue[dict[str, Any]] = field(default_factory=SimpleQueue)
 
     def told(self) -> list[dict[str, Any]]:
         """What the step told since the last call."""
@@ -54,8 +57,11 @@ class RunningStep:
                 return found
 
     def exit_code(self) -> int | None:
-        """The exit code, None while it runs."""
-        return self.child.poll()
+        """The exit code, None while it runs; with it, all that the step told has been read."""
+        code = self.child.poll()
+        if code is not None:
+            self.listener.join(LAST_WORDS)
+        return code
 
     def late(self) -> bool:
         """Whether its deadline has passed."""
@@ -84,11 +90,12 @@ def start_step(step: Step, run: str, state: Path, folder: Path) -> RunningStep:
             start_new_session=True,
             env=marked_environment(folder),
         )
-    running = RunningStep(step, register_child(folder, role, child), child, time.monotonic())
+    process = register_child(folder, role, child)
     assert child.stdout is not None  # it was asked for as a pipe
-    log = log_file(folder, role)
-    threading.Thread(target=_listen, args=(child.stdout, log, running.progress), daemon=True).start()
-    return running
+    progress: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(child.stdout, log_file(folder, role), progress), daemon=True)
+    listener.start()
+    return RunningStep(step, process, child, time.monotonic(), listener, progress)
 
 
 def leave_status(running: RunningStep, code: int, identity: Identity, folder: Path) -> None:

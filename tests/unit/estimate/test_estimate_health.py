@@ -213,3 +213,16 @@ def test_a_declined_injection_is_no_problem_of_the_data() -> None:
     )
 
     assert health(quiet).problems == ()
+
+
+def test_a_prompt_without_a_whole_answer_in_the_baseline_is_a_gap() -> None:
+    prompt = BLOCK.observations[0].prompt
+    failed = [
+        seen.model_copy(update={"outcome": "cut"}) if seen.prompt == prompt else seen
+        for seen in RUN.phases["baseline"].observations
+    ]
+
+    assert health(changed(RUN, "baseline", observations=failed)).gaps == (
+        f"exact-match: the baseline has no whole answer to 1 of the prompts met later, first {prompt}; "
+        "a longer baseline covers every prompt of the set",
+    )

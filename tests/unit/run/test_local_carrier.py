@@ -128,13 +128,14 @@ def test_a_signal_ends_the_steps_and_still_cleans_up(
             time.sleep(0.01)
         os.kill(os.getpid(), number)
 
+    before = signal.getsignal(signal.SIGTERM)
     threading.Thread(target=interrupt, daemon=True).start()
     run(carrier)
     assert carrier.signal == number
     assert log.codes["a"] == -signal.SIGTERM
     assert "b" not in log.codes
     assert log.codes["cleanup"] == 0
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
