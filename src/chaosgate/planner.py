@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from chaosgate.components.definition import COMPONENTS
@@ -29,7 +29,7 @@ def make_plan(spec: ChaosSpec) -> Plan:
     if problems:
         raise PlanError("; ".join(problem.message for problem in problems))
     blocks = make_blocks(spec)
-    deploy = _step("deploy", "deploy", DEPLOY_DEADLINE)
+    deploy = _step("deploy", "deploy", DEPLOY_DEADLINE, seconds=f"{longest_run(spec, blocks):.3f}")
     baseline = _baseline(spec, deploy)
     measures = [baseline, *(_measure(block, deploy, baseline) for block in blocks)]
     injects = [_inject(block, deploy, baseline) for block in blocks]
@@ -53,6 +53,12 @@ def plan_problems(spec: ChaosSpec) -> tuple[Problem, ...]:
     return (*_unknown_prompts(spec), *_overlaps(spec))
 
 
+def longest_run(spec: ChaosSpec, blocks: Sequence[Block]) -> float:
+    """Seconds a run may take when every step uses all of its deadline; one that takes longer has lost its runner."""
+    load = [baseline_length(spec), *(block.length + START_DEADLINE for block in blocks)]
+    return DEPLOY_DEADLINE + sum(map(_slack, load)) + CONCLUDE_DEADLINE + GATE_DEADLINE + CLEANUP_DEADLINE
+
+
 def _unknown_prompts(spec: ChaosSpec) -> Iterator[Problem]:
     name = spec.spec.workload.prompts.set
     if name not in prompt_sets():
@@ -69,6 +75,12 @@ def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:
                 ("spec", "faults", index),
                 f"faults {one.name!r} and {other.name!r} both act on the {one.surface} of one target; in parallel "
                 "neither effect could be told from the other: write `composition: serial`, or split the spec",
+            )
+        else:
+            yield Problem(
+                ("spec", "composition"),
+                f"faults {one.name!r} and {other.name!r} would be injected one after the other: this version carries "
+                "no parallel sweeps; write `composition: serial`",
             )
 
 

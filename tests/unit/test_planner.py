@@ -101,3 +101,8 @@ def test_prompts_that_nobody_knows_are_refused_with_the_nearest_name(spec: Chaos
     with pytest.raises(PlanError) as refused:
         make_plan(unknown)
     assert str(refused.value) == "unknown prompt set 'recal-24'; did you mean 'recall-24'?"
+
+
+def test_the_sweeper_waits_until_every_step_could_have_used_its_deadline(plan: Plan) -> None:
+    chain = ["deploy", "baseline-measure", "block1-measure", "conclude", "gate", "cleanup"]
+    assert float(plan.step("deploy").arguments["seconds"]) == sum(plan.step(step).deadline for step in chain)

@@ -25,10 +25,11 @@ def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: 
     from chaosgate.cli.live import make_listener
     from chaosgate.cli.loading import load
     from chaosgate.cli.summary import outcome_json, print_outcome
+    from chaosgate.deploy.local import unsupported
     from chaosgate.planner import make_plan
     from chaosgate.run.local import new_run_id, run_locally
 
-    loaded = load(spec, parse_settings(settings))
+    loaded = load(spec, parse_settings(settings), unsupported)
     planned = make_plan(loaded)
     run_id = new_run_id(loaded)
     with make_listener(planned, run_id, quiet=output == "json") as listener:

@@ -88,6 +88,7 @@ COMPONENTS: dict[str, Component] = {
         Component(
             "deploy",
             "start or find the target, put its gateway in front, arm the sweeper, open the record",
+            arguments=("seconds",),
             inputs=_ports("spec"),
             outputs=_ports("endpoint", "record", "status"),
         ),

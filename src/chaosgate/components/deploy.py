@@ -11,15 +11,12 @@ from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
 from chaosgate.components.inputs import read_spec
 from chaosgate.components.places import own_dir
-from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway
+from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway, unsupported
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import DeployError
-from chaosgate.model.blocks import BASELINE, make_blocks, planned_length
+from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.result import Endpoint, Process, Reason, Record, Status, Subject
 from chaosgate.model.spec import ChaosSpec
-
-OVERHEAD = 180.0
-"""Seconds a run may need beside its load: start-up, deadlines of waiting steps, conclusion."""
 
 
 def run(context: Context) -> Status:
@@ -28,7 +25,7 @@ def run(context: Context) -> Status:
     folder = own_dir(context)
     write_document(context.outputs["record"], "record", identity, open_record(spec))
     assert context.state is not None  # own_dir has refused a missing one
-    deadline = planned_length(spec) + OVERHEAD + spec.spec.safety.sweep_after
+    deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
     sweeper = arm_sweeper(context.run, context.state, folder, deadline)
     endpoint = bring_up(spec, context.run, folder, sweeper)
     write_document(context.outputs["endpoint"], "endpoint", identity, endpoint)
@@ -72,15 +69,8 @@ def start_target(spec: ChaosSpec, folder: Path) -> tuple[str, tuple[Process, ...
     target = spec.spec.target
     if target.endpoint is not None:
         return target.endpoint.rstrip("/"), ()
-    if target.engine == "vllm":
-        raise DeployError(
-            "target.engine: vllm is not started by this version; serve the model yourself and use "
-            "`engine: endpoint` with `endpoint: URL`"
-        )
-    if target.replicas != 1:
-        raise DeployError(
-            f"target.replicas: read {target.replicas}; the embedded engine runs as 1 replica on one machine"
-        )
+    for problem in unsupported(spec):
+        raise DeployError(problem.render(spec.metadata.name))
     engine = start_engine(spec, folder)
     return str(engine.addresses["url"]), (engine.process,)
 

@@ -16,7 +16,7 @@ from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.inject.sweep import run_sweep, wait_for
 from chaosgate.judge import steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
-from chaosgate.model.plan import Block, Window
+from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import Injection, Status
 from chaosgate.model.spec import ChaosSpec
 
@@ -71,7 +71,7 @@ async def inject(
 async def sweep(admin: GatewayAdmin, spec: ChaosSpec, block: Block, start: float) -> Injection:
     """What was injected; a gateway that fails leaves the windows unproved and the status `failed`."""
 
-    def report(window: Window) -> None:
+    def report(window: PlannedWindow) -> None:
         axis = spec.fault(window.fault).axis()
         tell(
             "window",

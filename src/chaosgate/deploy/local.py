@@ -7,14 +7,14 @@ import os
 import secrets
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chaosgate.artifacts.files import write_whole
 from chaosgate.deploy.processes import last_lines, python, spawn
-from chaosgate.errors import DeployError
+from chaosgate.errors import DeployError, Problem
 from chaosgate.model.result import Process, SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
 
@@ -28,6 +28,22 @@ class Served:
 
     process: Process
     addresses: Mapping[str, Any]
+
+
+def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
+    """What a spec asks of its target that cannot be brought up on this machine."""
+    target = spec.spec.target
+    if target.engine == "vllm":
+        yield Problem(
+            ("spec", "target", "engine"),
+            "read 'vllm', which this version does not start; serve the model yourself and write `engine: endpoint` "
+            "with `endpoint: URL`",
+        )
+    if target.engine == "embedded" and target.replicas != 1:
+        yield Problem(
+            ("spec", "target", "replicas"),
+            f"read {target.replicas}; on one machine the embedded engine runs as 1 replica",
+        )
 
 
 def start_engine(spec: ChaosSpec, run_dir: Path) -> Served:

@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -143,12 +143,21 @@ async def _stream(
         headers={"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
     )
     await response.prepare(request)
+    # A client that leaves in the middle of its stream is no error of the server.
+    with suppress(ConnectionResetError):
+        await _send(response, answer, delta, deltas, include_usage)
+    return response
+
+
+async def _send(
+    response: web.StreamResponse, answer: Answer, first: Delta, deltas: AsyncIterator[Delta], include_usage: bool
+) -> None:
     # With usage asked for, OpenAI sends the field in every event, null up to the last.
     extra: dict[str, Any] = {"usage": None} if include_usage else {}
     if answer.chat:
         await response.write(_event(answer.opening() | extra))
     tokens = 1
-    await response.write(_event(answer.token(delta.text, delta.finish) | extra))
+    await response.write(_event(answer.token(first.text, first.finish) | extra))
     try:
         async for delta in deltas:
             tokens += 1
@@ -156,11 +165,10 @@ async def _stream(
     except ApiError as error:
         # Too late for a status: the stream says it and ends without [DONE].
         await response.write(_event(error.body()))
-        return response
+        return
     if include_usage:
         await response.write(_event(answer.closing(tokens)))
     await response.write(DONE_EVENT)
-    return response
 
 
 def _event(data: dict[str, Any]) -> bytes:

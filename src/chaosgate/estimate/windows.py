@@ -147,8 +147,7 @@ def _recovery(run: RunData, block: Block) -> Iterator[Window]:
     off = _last_off(run, block)
     if math.isfinite(off):
         hold = run.spec.fault(block.windows[-1].fault).dose.hold
-        count = int((block.recovery - SETTLE + _STAMP) / hold)
-        yield from _cut("recovery", block.phase, off + SETTLE, hold, count)
+        yield from _cut("recovery", block.phase, off + SETTLE, hold, block.recovery_windows)
 
 
 def _last_off(run: RunData, block: Block) -> float:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from chaosgate.errors import GatewayError
 from chaosgate.model.observation import TimelineEvent
-from chaosgate.model.plan import Block, Window
+from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import InjectedWindow
 from chaosgate.model.spec import ChaosSpec
 
@@ -39,7 +39,7 @@ async def wait_for(switch: FaultSwitch, phase: str, event: str, seconds: float) 
 
 
 async def run_sweep(
-    switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[Window], None]
+    switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[PlannedWindow], None]
 ) -> tuple[list[InjectedWindow], str | None]:
     """Inject every window of `block`, then watch the recovery.
 
@@ -58,7 +58,7 @@ async def run_sweep(
 
 
 async def _run_window(
-    switch: FaultSwitch, spec: ChaosSpec, phase: str, window: Window
+    switch: FaultSwitch, spec: ChaosSpec, phase: str, window: PlannedWindow
 ) -> tuple[list[InjectedWindow], str | None]:
     dose = spec.fault(window.fault).dose
     try:
@@ -78,7 +78,7 @@ async def _run_window(
     return [injected], await switch.halted()
 
 
-async def _hold(switch: FaultSwitch, window: Window, seconds: float) -> float:
+async def _hold(switch: FaultSwitch, window: PlannedWindow, seconds: float) -> float:
     """Put the fault on and keep it for `seconds`; returns when it went on. Cancelled meanwhile, it takes it off."""
     try:
         on = await switch.on(window.fault, window.dose, window.index, seconds + RENEWAL)

@@ -41,6 +41,9 @@ def _reasons(
 ) -> Iterator[Reason]:
     for problem in problems:
         yield plain("error", problem)
+    if estimates is None and problems:
+        # The rest could only say again that there is nothing to judge.
+        return
     if subject is None:
         yield plain("error", "it is not known what was tested: deploy recorded no subject")
     yield from injection_reasons(spec, injections)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from chaosgate.draws import shuffled
 from chaosgate.model.fault import Fault
 from chaosgate.model.observation import MIN_WINDOWS
-from chaosgate.model.plan import Block, Window
+from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.spec import ChaosSpec
 
 BASELINE = "baseline"
@@ -38,21 +38,24 @@ def baseline_length(spec: ChaosSpec) -> float:
 
 def make_block(spec: ChaosSpec, phase: str, faults: Sequence[Fault]) -> Block:
     """One block with the sweeps of `faults` one after the other, and the recovery after the last."""
-    windows: list[Window] = []
+    windows: list[PlannedWindow] = []
     for fault in faults:
         windows += sweep_windows(fault, spec.spec.workload.seed, len(windows))
-    recovery = recovery_length(spec, faults[-1].dose.hold)
+    hold = faults[-1].dose.hold
+    recovered = recovery_windows(spec, hold)
+    recovery = SETTLE + recovered * hold
     injected = sum(_window_length(spec, window) for window in windows)
     return Block(
         phase=phase,
         faults=tuple(fault.name for fault in faults),
         windows=tuple(windows),
         recovery=recovery,
+        recovery_windows=recovered,
         length=injected + recovery,
     )
 
 
-def sweep_windows(fault: Fault, seed: int, first: int) -> list[Window]:
+def sweep_windows(fault: Fault, seed: int, first: int) -> list[PlannedWindow]:
     """The windows of one sweep in the order they are injected, numbered from `first`.
 
     Each dose has its replicates in seeded random order, so that a slow drift of the target does not look like a dose
@@ -63,15 +66,15 @@ def sweep_windows(fault: Fault, seed: int, first: int) -> list[Window]:
     half = (len(order) + 1) // 2
     controls = [0.0] * CONTROLS
     sequence = [*controls, *order[:half], *controls, *order[half:], *controls]
-    return [Window(fault=fault.name, index=first + number, dose=dose) for number, dose in enumerate(sequence)]
+    return [PlannedWindow(fault=fault.name, index=first + number, dose=dose) for number, dose in enumerate(sequence)]
 
 
-def recovery_length(spec: ChaosSpec, hold: float) -> float:
-    """Seconds observed after the last window: the longest `within` in whole windows, and those judged after it."""
+def recovery_windows(spec: ChaosSpec, hold: float) -> int:
+    """How many windows of `hold` seconds are observed after the sweep: the longest `within`, then those to judge."""
     within = max((objective.within or 0.0 for objective in spec.spec.objectives), default=0.0)
-    return SETTLE + (math.ceil(within / hold - 1e-9) + RECOVERY_WINDOWS) * hold
+    return math.ceil(within / hold - 1e-9) + RECOVERY_WINDOWS
 
 
-def _window_length(spec: ChaosSpec, window: Window) -> float:
+def _window_length(spec: ChaosSpec, window: PlannedWindow) -> float:
     dose = spec.fault(window.fault).dose
     return dose.hold + dose.washout

@@ -24,7 +24,7 @@ class Step(Frozen):
     """Seconds after its start at which the carrier ends the step."""
 
 
-class Window(Frozen):
+class PlannedWindow(Frozen):
     """One entry of a block's sweep: hold `fault` at `dose` as window `index`."""
 
     fault: str
@@ -37,10 +37,12 @@ class Block(Frozen):
 
     phase: str
     faults: tuple[str, ...]
-    windows: tuple[Window, ...]
+    windows: tuple[PlannedWindow, ...]
     """In the order in which they are injected: controls first, between and last."""
     recovery: float
-    """Seconds observed after the last window."""
+    """Seconds observed after the last window: settling, then the windows of recovery."""
+    recovery_windows: int
+    """How many windows of recovery, each as long as the last fault's hold."""
     length: float
     """Planned seconds of load, recovery included."""
 

@@ -72,8 +72,6 @@ def _context(view: ReportView) -> dict[str, Any]:
         "subject_name": view.spec.spec.target.model if subject is None else subject.model,
         "record": sections.record_facts(view),
         "environment": [sections.Fact(*item) for item in sorted(view.record.environment.items())],
-        "command": view.command or "chaosgate run SPEC",
-        "command_known": view.command is not None,
         "spec_text": yaml.safe_dump(view.spec.to_json(), sort_keys=False, allow_unicode=True),
     }
 

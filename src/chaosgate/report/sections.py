@@ -9,7 +9,7 @@ from chaosgate.judge.reasons import RANK
 from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.model.fault import DoseAxis
 from chaosgate.model.fit import Fit
-from chaosgate.model.result import Estimate, FitResult, Health, Reason, Recording, Subject, VerdictName, WitnessReading
+from chaosgate.model.result import Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.phases import WindowRow, windows_of
 from chaosgate.report.table import MISSING, Cell, estimate_cell, format_interval
@@ -201,17 +201,9 @@ def record_facts(view: ReportView) -> list[Fact]:
     """Where the run is found again."""
     return [
         Fact("run", view.run),
-        Fact("MLflow run", _mlflow_run(view.recording)),
         Fact("recorded in", view.record.recorded),
-        Fact("experiment", view.spec.spec.tracking.experiment),
         Fact("spec digest", view.spec.digest()),
         Fact("exit code", str(view.verdict.exit_code)),
         *(Fact(key, value) for key, value in sorted(view.spec.metadata.annotations.items()) if key != "proves"),
         *(Fact(f"label {key}", value) for key, value in sorted(view.spec.metadata.labels.items())),
     ]
-
-
-def _mlflow_run(recording: Recording | None) -> str:
-    if recording is None:
-        return "not recorded when this page was written"
-    return recording.mlflow_run or f"unrecorded: {recording.reason or 'no reason was given'}"

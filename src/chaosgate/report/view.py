@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chaosgate.model.observation import TimelineEvent
-from chaosgate.model.result import Estimates, Fits, Injection, Record, Recording, Verdict
+from chaosgate.model.result import Estimates, Fits, Injection, Record, Verdict
 from chaosgate.model.spec import ChaosSpec
 
 
@@ -22,7 +22,3 @@ class ReportView:
     injections: Mapping[str, Injection]
     record: Record
     timeline: Sequence[TimelineEvent]
-    recording: Recording | None = None
-    """Whether the run stands in MLflow; None while nothing has been tried."""
-    command: str | None = None
-    """The command line that repeats the run, where it is known."""

@@ -101,14 +101,14 @@ def seal_run(run: str, spec: ChaosSpec, state: Path, clean: bool) -> None:
 def _open(uri: str, run: str) -> Iterator[_Store]:
     """The store at `uri`; whatever goes wrong while it is open is a TrackingError that names it."""
     client, entities = _import_mlflow(run)
-    check_reachable(uri)
+    check_reachable(uri, run)
     try:
         yield _Store(client(uri), entities, uri, run)
     except TrackingError:
         raise
     except Exception as error:
         if cause := _network_cause(error):
-            raise TrackingError(unreachable(uri, cause)) from error
+            raise TrackingError(unreachable(uri, cause, run)) from error
         said = str(error).replace(uri, without_password(uri))
         raise TrackingError(
             f"MLflow at {without_password(uri)} refused the record of run {run}: {said}; the run's files are whole: "
@@ -188,7 +188,7 @@ def _new_params(run: Any, params: dict[str, str]) -> dict[str, str]:
         if held.get(key, value) != value:
             raise TrackingError(
                 f"MLflow run {run.info.run_id} has parameter {key} = {held[key]!r}, now {value!r}, and MLflow never "
-                "changes a parameter; delete that MLflow run, then run: chaosgate record RUN"
+                f"changes a parameter; delete that MLflow run, then run: chaosgate record {run.data.tags[RUN_TAG]}"
             )
     return {key: value for key, value in params.items() if key not in held}
 

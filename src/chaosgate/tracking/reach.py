@@ -15,7 +15,7 @@ SECONDS = 5.0
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 
 
-def check_reachable(uri: str) -> None:
+def check_reachable(uri: str, run: str) -> None:
     """Nothing when the database behind `uri` answers, else a TrackingError. Servers over HTTP are left to MLflow.
 
     MLflow retries a database ten times with growing pauses, about 100 s in all; a run cannot wait for that.
@@ -27,14 +27,14 @@ def check_reachable(uri: str) -> None:
             address = urlsplit(uri)
             socket.create_connection((address.hostname or "localhost", address.port or port), SECONDS).close()
     except (OSError, sqlite3.Error) as error:
-        raise TrackingError(unreachable(uri, error)) from error
+        raise TrackingError(unreachable(uri, error, run)) from error
 
 
-def unreachable(uri: str, error: BaseException) -> str:
+def unreachable(uri: str, error: BaseException, run: str) -> str:
     """The sentence for a tracking server that does not answer: where, why, and what to do."""
     return (
         f"MLflow at {without_password(uri)} cannot be reached: {error}; set MLFLOW_TRACKING_URI or spec.tracking.uri "
-        "to one that answers, then run: chaosgate record RUN"
+        f"to one that answers, then run: chaosgate record {run}"
     )
 
 

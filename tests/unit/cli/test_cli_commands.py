@@ -148,6 +148,25 @@ def test_unknown_prompts_are_refused_with_their_place_before_anything_starts(tmp
 # plan
 
 
+@pytest.mark.parametrize(
+    ("target", "path", "said"),
+    [
+        ("engine: vllm", "spec.target.engine", "read 'vllm', which this version does not start"),
+        ("engine: embedded, replicas: 2", "spec.target.replicas", "read 2; on one machine the embedded engine runs"),
+    ],
+)
+def test_a_target_that_cannot_be_brought_up_here_is_refused_before_anything_starts(
+    spec: Path, tmp_path: Path, target: str, path: str, said: str
+) -> None:
+    spec.write_text(spec.read_text().replace("engine: embedded", target, 1))
+    assert call("plan", spec).exit_code == 0
+    refused = call("run", spec, "--state", tmp_path / "state")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"{spec}:")
+    assert f" {path}: {said}" in refused.stderr
+    assert not (tmp_path / "state").exists()
+
+
 def test_plan_shows_steps_and_windows(spec: Path) -> None:
     said = call("plan", spec)
     assert said.exit_code == 0

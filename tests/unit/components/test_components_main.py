@@ -57,7 +57,7 @@ def test_any_other_error_is_a_crash() -> None:
 
 
 def test_a_step_whose_spec_cannot_be_read_fails_with_a_status_and_exits_0(tmp_path: Path) -> None:
-    words = ["--run", "r", "--state", tmp_path, "--spec", f"run={tmp_path}/spec.json"]
+    words = ["--run", "r", "--state", tmp_path, "--seconds", "60", "--spec", f"run={tmp_path}/spec.json"]
     outputs = [word for name in ("endpoint", "record", "status") for word in (f"--{name}-out", tmp_path / name)]
     done = component("deploy", *words, *outputs)
     assert done.returncode == 0
@@ -68,7 +68,7 @@ def test_a_step_whose_spec_cannot_be_read_fails_with_a_status_and_exits_0(tmp_pa
 
 def test_a_status_that_cannot_be_written_is_said_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    words = ["--run", "r", "--state", tmp_path, "--spec", f"run={tmp_path}/spec.json"]
+    words = ["--run", "r", "--state", tmp_path, "--seconds", "60", "--spec", f"run={tmp_path}/spec.json"]
     outputs = [word for name in ("endpoint", "record", "status") for word in (f"--{name}-out", tmp_path / "file/x")]
     done = component("deploy", *words, *outputs)
     assert done.returncode == 3

@@ -60,14 +60,20 @@ def test_what_could_not_be_read_is_an_error() -> None:
 
 
 def test_without_estimates_there_is_nothing_to_judge() -> None:
-    found = judge(RUN.spec, None, {}, None, None, ["endpoint.json: is missing"])
+    found = judge(RUN.spec, None, {}, None, None)
 
     assert texts(found, "error") == [
-        "endpoint.json: is missing",
         "it is not known what was tested: deploy recorded no subject",
         "nothing says what was injected; the inject step left no injection.json",
         "there are no estimates: the data of the run could not be read",
     ]
+
+
+def test_a_run_that_could_not_be_read_gives_its_cause_and_no_echo_of_it() -> None:
+    found = judge(RUN.spec, None, {}, None, None, ["endpoint.json: is missing"])
+
+    assert (found.verdict, texts(found, "error")) == ("error", ["endpoint.json: is missing"])
+    assert len(found.reasons) == 1
 
 
 @pytest.mark.parametrize(

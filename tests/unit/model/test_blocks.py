@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.model.blocks import baseline_length, make_blocks, planned_length, recovery_length, sweep_windows
+from chaosgate.model.blocks import baseline_length, make_blocks, planned_length, recovery_windows, sweep_windows
 from chaosgate.model.load import load_spec
 from chaosgate.model.spec import ChaosSpec
 
@@ -52,13 +52,14 @@ def test_each_dose_is_equally_likely_to_come_first(spec: ChaosSpec) -> None:
 
 
 def test_recovery_covers_within_and_four_windows_after_it(spec: ChaosSpec) -> None:
-    # within 5 s in windows of 2 s is 3 windows; 4 more are judged; 0.2 s of settling.
-    assert recovery_length(spec, 2.0) == pytest.approx(0.2 + 7 * 2.0)
-    assert recovery_length(spec, 2.5) == pytest.approx(0.2 + 6 * 2.5)
+    # within 5 s in windows of 2 s is 3 windows; 4 more are judged.
+    assert recovery_windows(spec, 2.0) == 7
+    assert recovery_windows(spec, 2.5) == 6
 
 
 def test_lengths_add_up(spec: ChaosSpec) -> None:
     (block,) = make_blocks(spec)
+    assert block.recovery == pytest.approx(0.2 + 7 * 2)
     assert baseline_length(spec) == pytest.approx(5 + 3 * 4)
     assert block.length == pytest.approx(26 * 2.5 + 14.2)
     assert planned_length(spec) == pytest.approx(17 + 79.2)

@@ -22,7 +22,6 @@ from chaosgate.model.result import (
     ObjectiveEstimate,
     Reason,
     Record,
-    Recording,
     SeriesPoint,
     Status,
     Subject,
@@ -307,8 +306,6 @@ def passing() -> ReportView:
         injections={"block1": Injection(phase="block1", status=Status(status="ok"), windows=injected)},
         record=RECORD,
         timeline=timeline(injected),
-        recording=Recording(mlflow_run="0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
-        command="chaosgate run chaos-specs/scenarios/stream-degradation.yaml",
     )
 
 
@@ -327,7 +324,6 @@ def failing() -> ReportView:
         estimates=make_estimates(low_dose=0.64),
         fits=make_fits(knee_at(0.142)),
         record=RECORD.model_copy(update={"verdict": "fail", "recorded": "http://127.0.0.1:5000"}),
-        recording=Recording(mlflow_run=None, reason="http://127.0.0.1:5000 refused the connection; run `record RUN`"),
     )
 
 

@@ -17,7 +17,7 @@ def closed_port() -> int:
 
 
 def test_a_new_sqlite_file_is_reachable_and_its_folder_made(tmp_path: Path) -> None:
-    check_reachable(f"sqlite:///{tmp_path}/state/mlflow.db")
+    check_reachable(f"sqlite:///{tmp_path}/state/mlflow.db", "the-run")
     assert (tmp_path / "state").is_dir()
 
 
@@ -26,19 +26,21 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         TrackingError, match=r"mlflow\.db cannot be reached: file is not a database; set MLFLOW_TRACKING_URI"
     ):
-        check_reachable(f"sqlite:///{tmp_path}/mlflow.db")
+        check_reachable(f"sqlite:///{tmp_path}/mlflow.db", "the-run")
 
 
 def test_a_state_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     with pytest.raises(TrackingError, match=r"cannot be reached: .*File exists"):
-        check_reachable(f"sqlite:///{tmp_path}/state/mlflow.db")
+        check_reachable(f"sqlite:///{tmp_path}/state/mlflow.db", "the-run")
 
 
 def test_a_database_server_that_is_away_is_named_without_its_password(closed_port: int) -> None:
     with pytest.raises(TrackingError, match=rf"postgresql://me:\*\*\*@127\.0\.0\.1:{closed_port}/x cannot be reached"):
-        check_reachable(f"postgresql+psycopg2://me:secret@127.0.0.1:{closed_port}/x".replace("+psycopg2", ""))
+        check_reachable(
+            f"postgresql+psycopg2://me:secret@127.0.0.1:{closed_port}/x".replace("+psycopg2", ""), "the-run"
+        )
 
 
 def test_http_servers_are_left_to_mlflow(closed_port: int) -> None:
-    check_reachable(f"http://127.0.0.1:{closed_port}")
+    check_reachable(f"http://127.0.0.1:{closed_port}", "the-run")
