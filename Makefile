@@ -26,7 +26,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest tests/unit tests/contract -m "not slow"
+	$(BIN)/pytest tests/unit tests/contract -m "not slow" -n 2
 
 generate: setup
 	$(BIN)/python -m chaosgate.cli.generate

@@ -9,7 +9,7 @@ from chaosgate.components.definition import COMPONENTS
 from chaosgate.errors import PlanError, Problem
 from chaosgate.loadgen.prompts import prompt_sets
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
-from chaosgate.model.plan import Block, Plan, Step, StepInput
+from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, step_id
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.registry import unknown
 
@@ -29,18 +29,18 @@ def make_plan(spec: ChaosSpec) -> Plan:
     if problems:
         raise PlanError("; ".join(problem.message for problem in problems))
     blocks = make_blocks(spec)
-    deploy = _step("deploy", "deploy", DEPLOY_DEADLINE, seconds=f"{longest_run(spec, blocks):.3f}")
+    deploy = _step(DEPLOY, "deploy", DEPLOY_DEADLINE, seconds=f"{longest_run(spec, blocks):.3f}")
     baseline = _baseline(spec, deploy)
     measures = [baseline, *(_measure(block, deploy, baseline) for block in blocks)]
     injects = [_inject(block, deploy, baseline) for block in blocks]
-    conclude = _step("conclude", "conclude", CONCLUDE_DEADLINE, deploy, *measures, *injects)
-    gate = _step("gate", "gate", GATE_DEADLINE, conclude)
+    conclude = _step(CONCLUDE, "conclude", CONCLUDE_DEADLINE, deploy, *measures, *injects)
+    gate = _step(GATE, "gate", GATE_DEADLINE, conclude)
     return Plan(
         name=spec.metadata.name,
         spec_digest=spec.digest(),
         blocks=blocks,
         steps=(deploy, *measures, *injects, conclude, gate),
-        finally_=_step("cleanup", "cleanup", CLEANUP_DEADLINE),
+        finally_=_step(CLEANUP, "cleanup", CLEANUP_DEADLINE),
         length=planned_length(spec),
     )
 
@@ -87,20 +87,20 @@ def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:
 def _baseline(spec: ChaosSpec, deploy: Step) -> Step:
     seconds = baseline_length(spec)
     arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
-    return _step(f"{BASELINE}-measure", "measure", _slack(seconds), deploy, **arguments)
+    return _step(step_id(BASELINE, "measure"), "measure", _slack(seconds), deploy, **arguments)
 
 
 def _measure(block: Block, deploy: Step, baseline: Step) -> Step:
     # measure ends when inject says so; alone it ends after the planned length and the start deadline.
     seconds = block.length + START_DEADLINE
     arguments = {"phase": block.phase, "seconds": f"{seconds:.3f}"}
-    return _step(f"{block.phase}-measure", "measure", _slack(seconds), deploy, baseline, **arguments)
+    return _step(step_id(block.phase, "measure"), "measure", _slack(seconds), deploy, baseline, **arguments)
 
 
 def _inject(block: Block, deploy: Step, baseline: Step) -> Step:
     deadline = _slack(block.length + START_DEADLINE)
     arguments = {"phase": block.phase, "start": f"{START_DEADLINE:.3f}"}
-    return _step(f"{block.phase}-inject", "inject", deadline, deploy, baseline, **arguments)
+    return _step(step_id(block.phase, "inject"), "inject", deadline, deploy, baseline, **arguments)
 
 
 def _slack(seconds: float) -> float:
@@ -108,7 +108,7 @@ def _slack(seconds: float) -> float:
     return round(seconds + MARGIN, 3)
 
 
-def _step(step_id: str, component: str, deadline: float, *sources: Step, **arguments: str) -> Step:
+def _step(name: str, component: str, deadline: float, *sources: Step, **arguments: str) -> Step:
     """A step that reads, at each of its component's input ports, every source that writes that artifact.
 
     The spec is not among the inputs: it belongs to the run, and the carrier hands it to every step that reads it.
@@ -119,4 +119,4 @@ def _step(step_id: str, component: str, deadline: float, *sources: Step, **argum
         for source in sources
         if port.artifact in {output.artifact for output in COMPONENTS[source.component].outputs}
     )
-    return Step(id=step_id, component=component, arguments=arguments, inputs=inputs, deadline=deadline)
+    return Step(id=name, component=component, arguments=arguments, inputs=inputs, deadline=deadline)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from small_drill import Drill, chaosgate, environment, write_spec
 
-from chaosgate.artifacts import read_document
+from chaosgate.artifacts import RECORDING, VERDICT, read_document
 from chaosgate.components.places import step_file
 from chaosgate.deploy.processes import python
 from chaosgate.model.load import load_spec
-from chaosgate.model.result import Recording, Verdict
+from chaosgate.model.result import Verdict
 from chaosgate.planner import make_plan
 from chaosgate.run.steps import command
 
@@ -53,7 +53,7 @@ def conclude_again(drill: Drill, spec: Path, state: Path) -> Verdict:
         python(*command(step, drill.run, state, folder)), capture_output=True, text=True, timeout=60, env=environment()
     )
     assert done.returncode == 0, done.stderr
-    return read_document(folder / "conclude" / "verdict.json", "verdict", Verdict)
+    return read_document(folder / "conclude" / "verdict.json", VERDICT)
 
 
 def cut(file: Path) -> None:
@@ -126,7 +126,7 @@ def test_an_mlflow_out_of_reach_costs_no_verdict_and_the_run_is_recorded_later(
     said = [chaosgate("record", drill.run, "--state", drill.state, env=environment(mlflow=True)) for _ in range(2)]
     assert [done.returncode for done in said] == [0, 0], said[0].stderr
     assert said[0].stdout == said[1].stdout
-    recording = drill.document("conclude", "recording", Recording)
+    recording = drill.document("conclude", RECORDING)
     assert said[0].stdout == f"recorded {drill.run} as MLflow run {recording.mlflow_run}\n"
 
 

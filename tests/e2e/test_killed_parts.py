@@ -7,8 +7,8 @@ import signal
 import pytest
 from small_drill import Drill, Start, environment, eventually
 
+from chaosgate.artifacts import RECORDING
 from chaosgate.model.load import load_spec
-from chaosgate.model.result import Recording
 from chaosgate.tracking.location import tracking_uri
 
 pytestmark = pytest.mark.slow
@@ -108,5 +108,5 @@ def test_a_run_whose_runner_was_killed_is_recorded_as_an_error(start: Start) -> 
 def recorded(drill: Drill) -> str | None:
     if not (drill.folder / "conclude" / "recording.json").exists():
         return None
-    found: str | None = drill.document("conclude", "recording", Recording).mlflow_run
+    found: str | None = drill.document("conclude", RECORDING).mlflow_run
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_drill import SUPPORT, Start, eventually
 
-from chaosgate.model.result import Endpoint
+from chaosgate.artifacts import ENDPOINT
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,7 @@ def test_two_drills_at_once_share_nothing(start: Start, tmp_path: Path) -> None:
         seal = drill.seal()
         assert seal is not None
         assert seal.clean
-    ends = [drill.document("deploy", "endpoint", Endpoint) for drill in drills]
+    ends = [drill.document("deploy", ENDPOINT) for drill in drills]
     addresses = [address for end in ends for address in (end.url, end.admin, end.upstream)]
     assert len(set(addresses)) == 6
     ids = [{process.pid for process in end.processes} for end in ends]

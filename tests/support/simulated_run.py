@@ -13,7 +13,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chaosgate.artifacts import Identity, read_document, read_lines, write_document, write_lines
+from chaosgate.artifacts import (
+    ENDPOINT,
+    GAUGES,
+    INJECTION,
+    LEDGER,
+    OBSERVATIONS,
+    SPEC,
+    TIMELINE,
+    Identity,
+    read_document,
+    read_lines,
+    write_document,
+    write_lines,
+)
 from chaosgate.draws import exponential, uniform
 from chaosgate.estimate import PhaseData, RunData, estimate_run, fit_run
 from chaosgate.judge import judge
@@ -309,28 +322,26 @@ def write_run(run: RunData, folder: Path) -> Identity:
         upstream="http://127.0.0.1:8003",
         subject=run.subject,
     )
-    write_document(folder / "spec.json", "spec", identity, run.spec)
-    write_document(folder / "deploy" / "endpoint.json", "endpoint", identity, endpoint)
+    write_document(folder / "spec.json", SPEC, identity, run.spec)
+    write_document(folder / "deploy" / "endpoint.json", ENDPOINT, identity, endpoint)
     for phase in run.phases.values():
         step = folder / f"{phase.phase}-measure"
-        write_lines(step / "observations.jsonl", "observations", identity, phase.observations)
-        write_lines(step / "ledger.jsonl", "ledger", identity, phase.ledger)
-        write_lines(step / "timeline.jsonl", "timeline", identity, phase.timeline)
-        write_lines(step / "gauges.jsonl", "gauges", identity, phase.gauges)
+        write_lines(step / "observations.jsonl", OBSERVATIONS, identity, phase.observations)
+        write_lines(step / "ledger.jsonl", LEDGER, identity, phase.ledger)
+        write_lines(step / "timeline.jsonl", TIMELINE, identity, phase.timeline)
+        write_lines(step / "gauges.jsonl", GAUGES, identity, phase.gauges)
     for injection in run.injections.values():
-        write_document(folder / f"{injection.phase}-inject" / "injection.json", "injection", identity, injection)
+        write_document(folder / f"{injection.phase}-inject" / "injection.json", INJECTION, identity, injection)
     return identity
 
 
 def read_run(folder: Path) -> RunData:
     """The run in `folder`; an ArtifactError for the first file that is missing, altered or of another run."""
-    spec = read_document(folder / "spec.json", "spec", ChaosSpec, Identity(RUN_ID, None))
+    spec = read_document(folder / "spec.json", SPEC, Identity(RUN_ID, None))
     identity, blocks = Identity(RUN_ID, spec.digest()), make_blocks(spec)
-    endpoint = read_document(folder / "deploy" / "endpoint.json", "endpoint", Endpoint, identity)
+    endpoint = read_document(folder / "deploy" / "endpoint.json", ENDPOINT, identity)
     injections = {
-        block.phase: read_document(
-            folder / f"{block.phase}-inject" / "injection.json", "injection", Injection, identity
-        )
+        block.phase: read_document(folder / f"{block.phase}-inject" / "injection.json", INJECTION, identity)
         for block in blocks
     }
     phases = {name: _read_phase(folder, name, identity) for name in ("baseline", *(block.phase for block in blocks))}
@@ -341,10 +352,10 @@ def _read_phase(folder: Path, phase: str, identity: Identity) -> PhaseData:
     step = folder / f"{phase}-measure"
     return PhaseData(
         phase,
-        read_lines(step / "observations.jsonl", "observations", Observation, identity),
-        read_lines(step / "ledger.jsonl", "ledger", LedgerRow, identity),
-        read_lines(step / "timeline.jsonl", "timeline", TimelineEvent, identity),
-        read_lines(step / "gauges.jsonl", "gauges", Gauge, identity),
+        read_lines(step / "observations.jsonl", OBSERVATIONS, identity),
+        read_lines(step / "ledger.jsonl", LEDGER, identity),
+        read_lines(step / "timeline.jsonl", TIMELINE, identity),
+        read_lines(step / "gauges.jsonl", GAUGES, identity),
     )
 
 

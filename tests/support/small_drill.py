@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chaosgate.artifacts import ARTIFACTS, read_document
+from chaosgate.artifacts import RECORD, SEAL, VERDICT, Artifact, read_document
 from chaosgate.deploy.processes import alive, registered, stop, strays
 from chaosgate.errors import ArtifactError
+from chaosgate.model.base import Frozen
 from chaosgate.model.result import Cleanup, Process, Record, Verdict
 
 Found = TypeVar("Found")
+Model = TypeVar("Model", bound=Frozen)
 
 SUPPORT = Path(__file__).parent
 PATIENCE = 60.0
@@ -154,23 +156,23 @@ class Drill:
         output, _ = self.child.communicate(timeout=PATIENCE * 2)
         return self.child.returncode, output
 
-    def document(self, step: str, name: str, model: type[Any]) -> Any:
+    def document(self, step: str, artifact: Artifact[Model]) -> Model:
         """A document of the run."""
-        return read_document(self.folder / step / ARTIFACTS[name].file, name, model)
+        return read_document(self.folder / step / artifact.file, artifact)
 
     def verdict(self) -> Verdict:
         """The verdict."""
-        return self.document("conclude", "verdict", Verdict)
+        return self.document("conclude", VERDICT)
 
     def record(self) -> Record:
         """The record in force."""
         concluded = (self.folder / "conclude" / "record.json").exists()
-        return self.document("conclude" if concluded else "deploy", "record", Record)
+        return self.document("conclude" if concluded else "deploy", RECORD)
 
     def seal(self) -> Cleanup | None:
         """The seal, None while there is none."""
         try:
-            return self.document("cleanup", "cleanup", Cleanup)
+            return self.document("cleanup", SEAL)
         except ArtifactError:
             return None
 

@@ -29,7 +29,7 @@ from simulated_run import (
     write_run,
 )
 
-from chaosgate.artifacts import Identity, write_lines
+from chaosgate.artifacts import OBSERVATIONS, Identity, write_lines
 from chaosgate.errors import ArtifactError
 from chaosgate.estimate import PhaseData, RunData
 from chaosgate.judge import judge
@@ -189,7 +189,7 @@ def test_any_digit_edited(folder: Path, data: st.DataObject) -> None:
 def test_a_file_cut_short_and_ended_anew_is_seen_by_the_others(folder: Path, tmp_path: Path) -> None:
     """The digest is right; what is missing shows in the files that were written by others."""
     copy = tmp_path / "observations.jsonl"
-    write_lines(copy, "observations", Identity(RUN_ID, RUN.spec.digest()), BLOCK.observations[:-100])
+    write_lines(copy, OBSERVATIONS, Identity(RUN_ID, RUN.spec.digest()), BLOCK.observations[:-100])
 
     found = concluded_with(folder, "block1-measure/observations.jsonl", copy.read_bytes())
 

@@ -9,7 +9,7 @@ import pytest
 from chaosgate.components.definition import COMPONENTS
 from chaosgate.errors import PlanError
 from chaosgate.model.load import load_spec
-from chaosgate.model.plan import Plan
+from chaosgate.model.plan import Plan, phase_of
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.planner import make_plan, plan_problems
 
@@ -34,6 +34,7 @@ def test_the_steps_stand_in_the_order_of_the_design(plan: Plan) -> None:
     ids = [step.id for step in plan.steps]
     assert ids == ["deploy", "baseline-measure", "block1-measure", "block1-inject", "conclude", "gate"]
     assert plan.finally_.id == "cleanup"
+    assert [phase_of(step.id) for step in plan.steps if "phase" in step.arguments] == ["baseline", "block1", "block1"]
 
 
 def test_measure_and_inject_of_a_block_wait_for_the_baseline_and_not_for_each_other(plan: Plan) -> None:

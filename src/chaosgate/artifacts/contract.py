@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from chaosgate.model.base import Frozen
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
 from chaosgate.model.result import Cleanup, Endpoint, Estimates, Fits, Injection, Record, Recording, Status, Verdict
 from chaosgate.model.spec import ChaosSpec
 
+Model = TypeVar("Model", bound=Frozen)
+
 
 @dataclass(frozen=True)
-class Artifact:
-    """One kind of file. `model` is the content of a document, or of each line of a JSONL file; None for free text."""
+class Artifact(Generic[Model]):
+    """One kind of file. `model` is the content of a document, or of each line of a JSONL file."""
 
     name: str
     file: str
-    model: type[Frozen] | None
+    model: type[Model]
 
     @property
     def schema(self) -> str:
@@ -33,23 +36,30 @@ class Identity:
     """None for a reader that knows only the run; never None in a file."""
 
 
-ARTIFACTS: dict[str, Artifact] = {
+SPEC: Artifact[ChaosSpec] = Artifact("spec", "spec.json", ChaosSpec)
+STATUS: Artifact[Status] = Artifact("status", "status.json", Status)
+ENDPOINT: Artifact[Endpoint] = Artifact("endpoint", "endpoint.json", Endpoint)
+OBSERVATIONS: Artifact[Observation] = Artifact("observations", "observations.jsonl", Observation)
+GAUGES: Artifact[Gauge] = Artifact("gauges", "gauges.jsonl", Gauge)
+LEDGER: Artifact[LedgerRow] = Artifact("ledger", "ledger.jsonl", LedgerRow)
+TIMELINE: Artifact[TimelineEvent] = Artifact("timeline", "timeline.jsonl", TimelineEvent)
+INJECTION: Artifact[Injection] = Artifact("injection", "injection.json", Injection)
+ESTIMATES: Artifact[Estimates] = Artifact("estimates", "estimates.json", Estimates)
+FIT: Artifact[Fits] = Artifact("fit", "fit.json", Fits)
+VERDICT: Artifact[Verdict] = Artifact("verdict", "verdict.json", Verdict)
+RECORD: Artifact[Record] = Artifact("record", "record.json", Record)
+RECORDING: Artifact[Recording] = Artifact("recording", "recording.json", Recording)
+SEAL: Artifact[Cleanup] = Artifact("cleanup", "cleanup.json", Cleanup)
+"""What the step `cleanup` leaves: with it the run is over."""
+REPORT: Artifact[Frozen] = Artifact("report", "report.html", Frozen)
+"""A page for people: written as text and never read back, so its model has no fields."""
+
+ARTIFACTS: dict[str, Artifact[Any]] = {
     artifact.name: artifact
     for artifact in (
-        Artifact("spec", "spec.json", ChaosSpec),
-        Artifact("status", "status.json", Status),
-        Artifact("endpoint", "endpoint.json", Endpoint),
-        Artifact("observations", "observations.jsonl", Observation),
-        Artifact("gauges", "gauges.jsonl", Gauge),
-        Artifact("ledger", "ledger.jsonl", LedgerRow),
-        Artifact("timeline", "timeline.jsonl", TimelineEvent),
-        Artifact("injection", "injection.json", Injection),
-        Artifact("estimates", "estimates.json", Estimates),
-        Artifact("fit", "fit.json", Fits),
-        Artifact("verdict", "verdict.json", Verdict),
-        Artifact("record", "record.json", Record),
-        Artifact("recording", "recording.json", Recording),
-        Artifact("cleanup", "cleanup.json", Cleanup),
-        Artifact("report", "report.html", None),
+        *(SPEC, STATUS, ENDPOINT),
+        *(OBSERVATIONS, GAUGES, LEDGER, TIMELINE, INJECTION),
+        *(ESTIMATES, FIT, VERDICT, RECORD, REPORT, RECORDING, SEAL),
     )
 }
+"""Every artifact by its name; a port of a component is named after the artifact it carries."""

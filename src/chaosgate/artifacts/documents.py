@@ -5,24 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from chaosgate.artifacts.contract import ARTIFACTS, Identity
+from chaosgate.artifacts.contract import SPEC, Artifact, Identity, Model
 from chaosgate.artifacts.files import read_whole, write_whole
 from chaosgate.errors import ArtifactError
-from chaosgate.model.base import Frozen, first_refusal
+from chaosgate.model.base import first_refusal
 from chaosgate.model.spec import canonical_json
 from chaosgate.strict_json import parse_json
 
-Model = TypeVar("Model", bound=Frozen)
 
-
-def write_document(path: Path, name: str, identity: Identity, content: Frozen) -> str:
-    """Write `content` as the artifact `name` and return its digest."""
+def write_document(path: Path, artifact: Artifact[Model], identity: Identity, content: Model) -> str:
+    """Write `content` as `artifact` and return its digest."""
     envelope: dict[str, Any] = {
-        "schema": ARTIFACTS[name].schema,
+        "schema": artifact.schema,
         "run": identity.run,
         "spec": identity.spec,
         "content": content.to_json(),
@@ -33,26 +31,33 @@ def write_document(path: Path, name: str, identity: Identity, content: Frozen) -
     return str(envelope["digest"])
 
 
-def read_document(path: Path, name: str, model: type[Model], identity: Identity | None = None) -> Model:
-    """The content of the artifact `name`. An ArtifactError when it is altered, or of another schema, run or spec."""
-    return _content(path, model, read_envelope(path, name, identity))
+def read_document(path: Path, artifact: Artifact[Model], identity: Identity | None = None) -> Model:
+    """The content of `artifact`. An ArtifactError when it is altered, or of another schema, run or spec."""
+    return _content(path, artifact, read_envelope(path, artifact, identity))
 
 
-def read_envelope(path: Path, name: str, identity: Identity | None = None) -> dict[str, Any]:
+def read_if_there(path: Path, artifact: Artifact[Model], identity: Identity) -> Model | None:
+    """The content of `artifact`, None when it is missing or cannot be trusted."""
+    try:
+        return read_document(path, artifact, identity)
+    except ArtifactError:
+        return None
+
+
+def read_envelope(path: Path, artifact: Artifact[Model], identity: Identity | None = None) -> dict[str, Any]:
     """The whole file as data, after its schema, digest and, when given, its identity were checked."""
     envelope = _parse(path)
-    check_header(path, name, envelope, identity)
+    check_header(path, artifact, envelope, identity)
     found = envelope.pop("digest", None)
     if found != digest_of(envelope):
         raise ArtifactError(f"{path}: was altered after it was written (its digest does not match); run the step again")
     return {**envelope, "digest": found}
 
 
-def check_header(path: Path, name: str, header: dict[str, Any], identity: Identity | None) -> None:
+def check_header(path: Path, artifact: Artifact[Model], header: dict[str, Any], identity: Identity | None) -> None:
     """Refuse a file of another schema, run or spec than expected."""
-    schema = ARTIFACTS[name].schema
-    if header.get("schema") != schema:
-        raise ArtifactError(f"{path}: read schema {header.get('schema')!r}; {schema!r} is needed")
+    if header.get("schema") != artifact.schema:
+        raise ArtifactError(f"{path}: read schema {header.get('schema')!r}; {artifact.schema!r} is needed")
     if identity is None:
         return
     for key, wanted in (("run", identity.run), ("spec", identity.spec)):
@@ -75,13 +80,13 @@ def _parse(path: Path) -> dict[str, Any]:
     return data
 
 
-def _content(path: Path, model: type[Model], envelope: dict[str, Any]) -> Model:
-    if model is ARTIFACTS["spec"].model:
+def _content(path: Path, artifact: Artifact[Model], envelope: dict[str, Any]) -> Model:
+    if artifact.model is SPEC.model:
         # A spec's kinds are looked up in the registry, which plain validation does not know.
         from chaosgate.model.load import spec_from_data
 
         return cast(Model, spec_from_data(envelope.get("content"), str(path)))
     try:
-        return model.model_validate(envelope.get("content"))
+        return artifact.model.model_validate(envelope.get("content"))
     except ValidationError as error:
         raise ArtifactError(f"{path}: content.{first_refusal(error)}") from error

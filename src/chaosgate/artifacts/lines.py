@@ -6,31 +6,29 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
-from chaosgate.artifacts.contract import ARTIFACTS, Identity
+from chaosgate.artifacts.contract import Artifact, Identity, Model
 from chaosgate.artifacts.documents import check_header
 from chaosgate.artifacts.files import read_whole, write_whole
 from chaosgate.errors import ArtifactError
-from chaosgate.model.base import Frozen, first_refusal
+from chaosgate.model.base import first_refusal
 from chaosgate.strict_json import parse_json
 
-Model = TypeVar("Model", bound=Frozen)
 
-
-def write_lines(path: Path, name: str, identity: Identity, items: Iterable[Frozen]) -> None:
-    """Write `items` as the artifact `name`: header, items, `{"complete": true, "count": n, "sha256": ...}`."""
-    header = {"schema": ARTIFACTS[name].schema, "run": identity.run, "spec": identity.spec}
+def write_lines(path: Path, artifact: Artifact[Model], identity: Identity, items: Iterable[Model]) -> None:
+    """Write `items` as `artifact`: header, items, `{"complete": true, "count": n, "sha256": ...}`."""
+    header = {"schema": artifact.schema, "run": identity.run, "spec": identity.spec}
     lines = [_dump(header)] + [_dump(item.to_json()) for item in items]
     body = b"".join(lines)
     trailer = {"complete": True, "count": len(lines) - 1, "sha256": hashlib.sha256(body).hexdigest()}
     write_whole(path, body + _dump(trailer))
 
 
-def read_lines(path: Path, name: str, model: type[Model], identity: Identity | None = None) -> list[Model]:
-    """All items of the artifact `name`. An ArtifactError names the line of a cut, altered or foreign file."""
+def read_lines(path: Path, artifact: Artifact[Model], identity: Identity | None = None) -> list[Model]:
+    """All items of `artifact`. An ArtifactError names the line of a cut, altered or foreign file."""
     data = read_whole(path)
     if not data.endswith(b"\n"):
         raise ArtifactError(f"{path}: ends in the middle of a line; the step that writes it did not finish")
@@ -43,8 +41,8 @@ def read_lines(path: Path, name: str, model: type[Model], identity: Identity | N
         raise ArtifactError(
             f"{path}: was altered after it was written: {count} lines read, {trailer.get('count')!r} were written"
         )
-    check_header(path, name, _parse(path, 1, body[0]), identity)
-    return [_item(path, number, line, model) for number, line in enumerate(body[1:], start=2)]
+    check_header(path, artifact, _parse(path, 1, body[0]), identity)
+    return [_item(path, number, line, artifact.model) for number, line in enumerate(body[1:], start=2)]
 
 
 def _dump(data: dict[str, Any]) -> bytes:

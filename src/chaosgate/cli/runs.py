@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,11 +17,19 @@ from chaosgate.registry import unknown
 
 @click.command()
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option("--on", "carrier", type=click.Choice(["local"]), default="local", show_default=True, help="Who runs it.")
+@click.option(
+    "--on",
+    type=click.Choice(["local"]),
+    default="local",
+    show_default=True,
+    # Checked by the choice alone: there is one carrier.
+    expose_value=False,
+    help="Who runs it.",
+)
 @set_option
 @state_option
 @output_option
-def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: str) -> None:
+def run(spec: Path, settings: Sequence[str], state: Path, output: str) -> None:
     """Run a spec to its verdict; the exit code is the verdict's."""
     from chaosgate.cli.live import make_listener
     from chaosgate.cli.loading import load
@@ -35,9 +44,7 @@ def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: 
     with make_listener(planned, run_id, quiet=output == "json") as listener:
         outcome = run_locally(loaded, planned, state, listener, run_id)
     if output == "json":
-        # Whoever reads this may have left; the exit code stands.
-        with contextlib.suppress(BrokenPipeError):
-            click.echo(json.dumps(outcome_json(outcome), indent=2))
+        _print_json(outcome_json(outcome))
     else:
         print_outcome(loaded, outcome, state)
     raise click.exceptions.Exit(outcome.exit_code)
@@ -46,26 +53,42 @@ def run(spec: Path, carrier: str, settings: Sequence[str], state: Path, output: 
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @state_option
-def record(run_id: str, state: Path) -> None:
+@output_option
+def record(run_id: str, state: Path, output: str) -> None:
     """Record a run in MLflow from its files; may be repeated."""
     from chaosgate.components.recording import record_again
 
     folder = find_run(state, run_id)
-    click.echo(f"recorded {run_id} as MLflow run {record_again(run_id, state.resolve(), folder)}")
+    mlflow_run = record_again(run_id, state.resolve(), folder)
+    if output == "json":
+        _print_json({"run": run_id, "mlflowRun": mlflow_run})
+    else:
+        click.echo(f"recorded {run_id} as MLflow run {mlflow_run}")
 
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @state_option
-def cleanup(run_id: str, state: Path) -> None:
+@output_option
+def cleanup(run_id: str, state: Path, output: str) -> None:
     """Revert and stop whatever a run left behind, and seal it."""
-    from chaosgate.artifacts import ARTIFACTS
+    from chaosgate.artifacts import SEAL
     from chaosgate.components import cleanup as component
     from chaosgate.components.definition import Context
     from chaosgate.components.places import step_file
+    from chaosgate.model.plan import CLEANUP
 
-    seal = step_file(find_run(state, run_id), "cleanup", ARTIFACTS["cleanup"].file)
-    raise click.exceptions.Exit(component.run(Context(run_id, state.resolve(), {}, {}, {"cleanup": seal})))
+    file = step_file(find_run(state, run_id), CLEANUP, SEAL.file)
+    sealed = component.seal(Context(run_id, state.resolve(), {}, {}, {"cleanup": file}))
+    if output == "json":
+        _print_json(sealed.to_json())
+    raise click.exceptions.Exit(sealed.exit_code)
+
+
+def _print_json(data: Any) -> None:
+    # Whoever reads this may have left; the exit code stands.
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(json.dumps(data, indent=2))
 
 
 def find_run(state: Path, run_id: str) -> Path:

@@ -11,11 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chaosgate.artifacts import ARTIFACTS, Identity, read_document
+from chaosgate.artifacts import ESTIMATES, FIT, RECORDING, REPORT, STATUS, Artifact, Identity, read_if_there
 from chaosgate.cli.console import PatientConsole
-from chaosgate.errors import ArtifactError
+from chaosgate.components.places import step_file
 from chaosgate.model.base import Frozen
-from chaosgate.model.result import Estimates, FitResult, Fits, Recording, Status, VerdictName
+from chaosgate.model.plan import CONCLUDE
+from chaosgate.model.result import FitResult, Verdict, VerdictName
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.table import format_interval, objective_rows
 from chaosgate.run.outcome import Outcome
@@ -39,8 +40,8 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
     """The whole summary, on standard output."""
     console = console or make_console()
     if outcome.verdict is not None:
-        print_table(spec, outcome, console)
-        print_verdict(outcome, console)
+        print_table(spec, outcome, outcome.verdict, console)
+        print_verdict(outcome.verdict, console)
     else:
         console.print(f"verdict: error: {why_no_verdict(outcome)}", markup=False)
     for problem in outcome.problems:
@@ -58,20 +59,19 @@ def why_no_verdict(outcome: Outcome) -> str:
     """Why conclude left none: its own words where it has any."""
     if outcome.signal is not None:
         return f"interrupted by {signal.Signals(outcome.signal).name} before there was a verdict"
-    status = read(outcome, "status", Status)
+    status = read(outcome, STATUS)
     why = status.reason if status else None
     return f"no verdict was written: {why or 'conclude did not run'}; logs: {outcome.folder / 'logs'}"
 
 
-def print_table(spec: ChaosSpec, outcome: Outcome, console: Console) -> None:
+def print_table(spec: ChaosSpec, outcome: Outcome, verdict: Verdict, console: Console) -> None:
     """Baseline, dose and recovery of each objective, then the thresholds."""
-    assert outcome.verdict is not None  # the caller has one
-    fits = read(outcome, "fit", Fits)
-    estimates = read(outcome, "estimates", Estimates)
+    fits = read(outcome, FIT)
+    estimates = read(outcome, ESTIMATES)
     table = Table(title=None, box=None, pad_edge=False, header_style="bold")
     for heading in ("objective", "SLI", "baseline", "at dose", "recovery", "bound", "verdict"):
         table.add_column(heading, overflow="fold")
-    for row in objective_rows(spec, outcome.verdict, estimates, fits):
+    for row in objective_rows(spec, verdict, estimates, fits):
         cells = (row.objective, f"{row.sli} {row.at}", str(row.baseline), str(row.dose), str(row.recovery), row.bound)
         table.add_row(*(Text(cell) for cell in cells), coloured(row.verdict))
     console.print(table)
@@ -92,11 +92,10 @@ def threshold_text(fit: FitResult) -> str:
             return f"threshold {fit.name}: none: {found.reason}"
 
 
-def print_verdict(outcome: Outcome, console: Console) -> None:
+def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict and each reason."""
-    assert outcome.verdict is not None  # the caller has one
-    console.print(Text("verdict: ").append(coloured(outcome.verdict.verdict)))
-    for reason in outcome.verdict.reasons:
+    console.print(Text("verdict: ").append(coloured(verdict.verdict)))
+    for reason in verdict.reasons:
         console.print(Text("  ").append(coloured(reason.verdict)).append(f"  {reason.text}"))
 
 
@@ -113,11 +112,11 @@ def print_cleanup(outcome: Outcome, console: Console) -> None:
 
 def print_places(spec: ChaosSpec, outcome: Outcome, state: Path, console: Console) -> None:
     """Report, files and MLflow."""
-    report = outcome.folder / "conclude" / ARTIFACTS["report"].file
+    report = step_file(outcome.folder, CONCLUDE, REPORT.file)
     if report.exists():
         console.print(f"report:  {report}", markup=False)
     console.print(f"files:   {outcome.folder}", markup=False)
-    recording = read(outcome, "recording", Recording)
+    recording = read(outcome, RECORDING)
     if recording is not None and recording.mlflow_run is not None:
         console.print(f"MLflow:  {ui_command(tracking_uri(spec, state))}", markup=False)
     else:
@@ -130,13 +129,9 @@ def coloured(verdict: VerdictName | None) -> Text:
     return Text("-") if verdict is None else Text(verdict, style=f"bold {COLOURS[verdict]}")
 
 
-def read(outcome: Outcome, name: str, model: type[Model]) -> Model | None:
+def read(outcome: Outcome, artifact: Artifact[Model]) -> Model | None:
     """A document of the conclusion, None when it cannot be read."""
-    try:
-        file = outcome.folder / "conclude" / ARTIFACTS[name].file
-        return read_document(file, name, model, Identity(outcome.run, None))
-    except ArtifactError:
-        return None
+    return read_if_there(step_file(outcome.folder, CONCLUDE, artifact.file), artifact, Identity(outcome.run, None))
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts import STATUS, Identity, write_document
 from chaosgate.components.definition import COMPONENTS, Component, Context
-from chaosgate.components.inputs import spec_digest
+from chaosgate.components.places import spec_digest
 from chaosgate.errors import ChaosgateError, UsageError
 from chaosgate.model.result import Status
 from chaosgate.registry import unknown
@@ -41,7 +41,8 @@ def run_component(name: str, argv: Sequence[str]) -> int:
     status = attempt(module.run, context)
     if status.reason:
         print(f"{component.name}: {status.status}: {status.reason}", file=sys.stderr)
-    write_document(context.outputs["status"], "status", Identity(context.run, spec_digest(context)), status)
+    identity = Identity(context.run, spec_digest(context.input("spec")))
+    write_document(context.outputs["status"], STATUS, identity, status)
     return 0
 
 

@@ -10,36 +10,51 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
+from chaosgate.artifacts import (
+    ENDPOINT,
+    RECORD,
+    RECORDING,
+    SEAL,
+    SPEC,
+    Identity,
+    read_document,
+    read_if_there,
+    write_document,
+)
 from chaosgate.artifacts.documents import read_envelope
 from chaosgate.components.definition import Context
-from chaosgate.components.places import own_dir, spec_file, step_file
-from chaosgate.components.recording import optional, record_again, recording_file
+from chaosgate.components.places import own_dir, own_state, spec_digest, spec_file, step_file
+from chaosgate.components.recording import record_again, recording_file
 from chaosgate.deploy.processes import alive, registered, stop, strays
 from chaosgate.errors import ArtifactError, GatewayError, TrackingError
 from chaosgate.inject.http import GatewayAdmin, read_token
-from chaosgate.model.result import EXIT_UNCLEAN, Cleanup, Endpoint, Process, Recording
-from chaosgate.model.spec import ChaosSpec
+from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY
+from chaosgate.model.result import Cleanup, Process
 from chaosgate.tracking.mlflow_record import seal_run
 
-SURVIVORS = ("runner", "sweeper", "step-cleanup")
+SURVIVORS = ("runner", "sweeper", f"step-{CLEANUP}")
 """Roles cleanup leaves alone: the runner waits for it, the sweeper and another cleanup end once they see the seal."""
 
 
 def run(context: Context) -> int:
     """0 when nothing is left and that is proved, 4 otherwise."""
+    return seal(context).exit_code
+
+
+def seal(context: Context) -> Cleanup:
+    """Clean up unless a seal holds already, and say on standard error what was done; the seal in force."""
     folder = own_dir(context)
     with only_one(folder):
-        cleanup = sealed(context.outputs["cleanup"], context.run)
-        if cleanup is None or not cleanup.clean:
+        cleanup = sealed(context.outputs["cleanup"], folder, context.run)
+        if cleanup is None:
             cleanup = clean_up(folder, context.run)
-            identity = Identity(context.run, digest_of_spec(folder))
-            write_document(context.outputs["cleanup"], "cleanup", identity, cleanup)
+            identity = Identity(context.run, spec_digest(spec_file(folder)))
+            write_document(context.outputs["cleanup"], SEAL, identity, cleanup)
     for line in (*cleanup.actions, *(f"left behind: {thing}" for thing in cleanup.left)):
         print(f"cleanup: {line}", file=sys.stderr)
-    record_seal(folder, context.run, cleanup)
+    record_seal(own_state(context), folder, context.run, cleanup)
     end_sweeper(folder)
-    return 0 if cleanup.clean else EXIT_UNCLEAN
+    return cleanup
 
 
 @contextmanager
@@ -54,12 +69,11 @@ def only_one(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def sealed(file: Path, run_id: str) -> Cleanup | None:
-    """The seal of the run, None when it has none that can be read."""
-    try:
-        return read_document(file, "cleanup", Cleanup, Identity(run_id, None))
-    except ArtifactError:
-        return None
+def sealed(file: Path, folder: Path, run_id: str) -> Cleanup | None:
+    """The seal of the run while it holds: all was clean, and the record is still the one that it sealed."""
+    found = read_if_there(file, SEAL, Identity(run_id, None))
+    holds = found is not None and found.clean and found.record_digest == record_digest(folder, run_id)
+    return found if holds else None
 
 
 def clean_up(folder: Path, run_id: str) -> Cleanup:
@@ -99,10 +113,8 @@ def running(folder: Path) -> list[Process]:
 
 async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]:
     """Remove every fault at the run's gateway. Returns what was done and what is not proved."""
-    try:
-        file = step_file(folder, "deploy", ARTIFACTS["endpoint"].file)
-        endpoint = read_document(file, "endpoint", Endpoint, Identity(run_id, None))
-    except ArtifactError:
+    endpoint = read_if_there(step_file(folder, DEPLOY, ENDPOINT.file), ENDPOINT, Identity(run_id, None))
+    if endpoint is None:
         return ["no gateway was deployed"], []
     try:
         async with GatewayAdmin(endpoint.admin, read_token(endpoint.token)) as admin:
@@ -120,16 +132,15 @@ def gateway_gone(folder: Path) -> bool:
     return not any(alive(process) for process in registered(folder) if process.role == "gateway")
 
 
-def record_seal(folder: Path, run_id: str, cleanup: Cleanup) -> None:
+def record_seal(state: Path, folder: Path, run_id: str, cleanup: Cleanup) -> None:
     """Seal the run in MLflow too; one that died before it was recorded is recorded now, as the error it is."""
-    state = folder.parent.parent
     identity = Identity(run_id, None)
-    recording = optional(recording_file(folder), "recording", Recording, identity)
+    recording = read_if_there(recording_file(folder), RECORDING, identity)
     try:
         if recording is None:
             record_again(run_id, state, folder)
         elif recording.mlflow_run is not None:
-            spec = read_document(spec_file(folder), "spec", ChaosSpec, identity)
+            spec = read_document(spec_file(folder), SPEC, identity)
             seal_run(run_id, spec, state, cleanup.clean)
     except (ArtifactError, TrackingError) as error:
         print(f"cleanup: the seal is not in MLflow: {error}", file=sys.stderr)
@@ -144,7 +155,7 @@ def end_sweeper(folder: Path) -> None:
 
 def record_file(folder: Path) -> Path | None:
     """The record in force: the conclusion's, else the one deploy opened."""
-    files = (step_file(folder, step, ARTIFACTS["record"].file) for step in ("conclude", "deploy"))
+    files = (step_file(folder, step, RECORD.file) for step in (CONCLUDE, DEPLOY))
     return next((file for file in files if file.exists()), None)
 
 
@@ -152,17 +163,9 @@ def record_digest(folder: Path, run_id: str) -> str | None:
     """The digest of the record in force, None when there is none that can be read."""
     file = record_file(folder)
     try:
-        return None if file is None else str(read_envelope(file, "record", Identity(run_id, None))["digest"])
+        return None if file is None else str(read_envelope(file, RECORD, Identity(run_id, None))["digest"])
     except ArtifactError:
         return None
-
-
-def digest_of_spec(folder: Path) -> str:
-    """The digest of the run's spec; `unknown` when its file cannot be read."""
-    try:
-        return str(read_envelope(spec_file(folder), "spec")["spec"])
-    except ArtifactError:
-        return "unknown"
 
 
 def describe(process: Process) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from chaosgate.artifacts import write_document
+from chaosgate.artifacts import ESTIMATES, FIT, RECORD, RECORDING, VERDICT, write_document
 from chaosgate.artifacts.files import write_whole
 from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
@@ -37,16 +37,16 @@ def run(context: Context) -> Status:
     gathered = gather(context, identity)
     conclusion = conclude(spec, gathered)
     if conclusion.estimates is not None:
-        write_document(context.outputs["estimates"], "estimates", identity, conclusion.estimates)
+        write_document(context.outputs["estimates"], ESTIMATES, identity, conclusion.estimates)
     if conclusion.fits is not None:
-        write_document(context.outputs["fit"], "fit", identity, conclusion.fits)
+        write_document(context.outputs["fit"], FIT, identity, conclusion.fits)
     finished = close_record(context, spec, gathered.opened, conclusion.verdict)
-    write_document(context.outputs["record"], "record", identity, finished)
-    write_document(context.outputs["verdict"], "verdict", identity, conclusion.verdict)
+    write_document(context.outputs["record"], RECORD, identity, finished)
+    write_document(context.outputs["verdict"], VERDICT, identity, conclusion.verdict)
     view = view_of(context, spec, gathered, conclusion, finished)
     write_whole(context.outputs["report"], render_report(view).encode())
     recording = record(tracked(context, spec, gathered, conclusion, finished), context.state)
-    write_document(context.outputs["recording"], "recording", identity, recording)
+    write_document(context.outputs["recording"], RECORDING, identity, recording)
     return Status(status="ok")
 
 

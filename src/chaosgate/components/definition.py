@@ -11,10 +11,9 @@ from chaosgate.artifacts import ARTIFACTS
 
 @dataclass(frozen=True)
 class Port:
-    """One file a component reads or writes. `many`: it reads one from each of several steps."""
+    """One file a component reads or writes; at an input port, one from each step that writes it."""
 
     name: str
-    many: bool = False
 
     @property
     def artifact(self) -> str:
@@ -78,8 +77,8 @@ class Context:
         return next(iter(self.inputs[port].values()))
 
 
-def _ports(*names: str, many: bool = False) -> tuple[Port, ...]:
-    return tuple(Port(name, many) for name in names)
+def _ports(*names: str) -> tuple[Port, ...]:
+    return tuple(map(Port, names))
 
 
 COMPONENTS: dict[str, Component] = {
@@ -96,21 +95,22 @@ COMPONENTS: dict[str, Component] = {
             "measure",
             "send the workload of one phase and keep what client, gateway and engine saw",
             arguments=("phase", "seconds"),
-            inputs=_ports("spec", "endpoint") + _ports("status", many=True),
+            inputs=_ports("spec", "endpoint", "status"),
             outputs=_ports("observations", "ledger", "timeline", "gauges", "status"),
         ),
         Component(
             "inject",
             "run the sweep of one block, or decline when the steady state does not hold",
             arguments=("phase", "start"),
-            inputs=_ports("spec", "endpoint", "observations", "ledger", "timeline") + _ports("status", many=True),
+            inputs=_ports("spec", "endpoint", "observations", "ledger", "timeline", "status"),
             outputs=_ports("injection", "status"),
         ),
         Component(
             "conclude",
             "estimate, fit and judge, then report and record",
-            inputs=_ports("spec", "endpoint", "record")
-            + _ports("observations", "ledger", "timeline", "gauges", "injection", "status", many=True),
+            inputs=_ports(
+                *("spec", "endpoint", "record", "observations", "ledger", "timeline", "gauges", "injection", "status")
+            ),
             outputs=_ports("estimates", "fit", "verdict", "record", "report", "recording", "status"),
         ),
         Component("gate", "answer with the verdict's exit code", inputs=_ports("verdict")),

@@ -6,11 +6,11 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chaosgate.artifacts import write_document
+from chaosgate.artifacts import ENDPOINT, RECORD, write_document
 from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
 from chaosgate.components.inputs import read_spec
-from chaosgate.components.places import own_dir
+from chaosgate.components.places import own_dir, own_state
 from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway, unsupported
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import DeployError
@@ -23,12 +23,11 @@ def run(context: Context) -> Status:
     """Record first, sweeper second: whatever is started after them is accounted for."""
     spec, identity = read_spec(context)
     folder = own_dir(context)
-    write_document(context.outputs["record"], "record", identity, open_record(spec))
-    assert context.state is not None  # own_dir has refused a missing one
+    write_document(context.outputs["record"], RECORD, identity, open_record(spec))
     deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
-    sweeper = arm_sweeper(context.run, context.state, folder, deadline)
+    sweeper = arm_sweeper(context.run, own_state(context), folder, deadline)
     endpoint = bring_up(spec, context.run, folder, sweeper)
-    write_document(context.outputs["endpoint"], "endpoint", identity, endpoint)
+    write_document(context.outputs["endpoint"], ENDPOINT, identity, endpoint)
     return Status(status="ok")
 
 

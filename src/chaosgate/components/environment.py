@@ -13,14 +13,15 @@ PACKAGES = ("aiohttp", "numpy", "scipy", "pydantic", "mlflow")
 
 
 def environment() -> dict[str, str]:
-    """Name to version or description; packages that are not installed are left out."""
+    """Name to version or description; what is not installed is left out, and `git` outside a repository."""
     found = {
         "chaosgate": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
         "cpus": str(os.cpu_count()),
-        "git": git_commit(),
     }
+    if commit := git_commit():
+        found["git"] = commit
     for package in PACKAGES:
         try:
             found[package] = version(package)
@@ -29,11 +30,11 @@ def environment() -> dict[str, str]:
     return found
 
 
-def git_commit() -> str:
-    """The commit of the working directory, with `-dirty` when it differs; `none` outside a repository."""
+def git_commit() -> str | None:
+    """The commit of the working directory, with `-dirty` when it differs; None outside a repository."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return "none"
-    return done.stdout.strip() or "none"
+        return None
+    return done.stdout.strip() or None

@@ -9,12 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from chaosgate.artifacts import Identity, read_document
+from chaosgate.artifacts import INJECTION, RECORD, Identity, read_document
 from chaosgate.components.definition import Context
-from chaosgate.components.inputs import phase_of, read_endpoint, read_phase, read_statuses, sentence
+from chaosgate.components.inputs import read_endpoint, read_phase, read_statuses, sentence
 from chaosgate.errors import ArtifactError
 from chaosgate.estimate import PhaseData
 from chaosgate.model.observation import TimelineEvent
+from chaosgate.model.plan import DEPLOY, phase_of
 from chaosgate.model.result import Endpoint, Injection, Record, Status
 
 Item = TypeVar("Item")
@@ -58,8 +59,8 @@ class Gatherer:
 
     def gather(self) -> Gathered:
         """Everything that could be read."""
-        endpoint = self.attempt("deploy", "endpoint", partial(read_endpoint, self.context, self.identity))
-        opened = self.attempt("deploy", "record", partial(self.read_record, self.context.input("record")))
+        endpoint = self.attempt(DEPLOY, "endpoint", partial(read_endpoint, self.context, self.identity))
+        opened = self.attempt(DEPLOY, "record", partial(self.read_record, self.context.input("record")))
         phases = {
             phase_of(step): self.attempt(step, "observations", partial(read_phase, self.context, step, self.identity))
             for step in self.context.inputs["observations"]
@@ -86,11 +87,11 @@ class Gatherer:
 
     def read_record(self, file: Path) -> Record:
         """The record at `file`."""
-        return read_document(file, "record", Record, self.identity)
+        return read_document(file, RECORD, self.identity)
 
     def read_injection(self, file: Path) -> Injection:
         """The injection at `file`."""
-        return read_document(file, "injection", Injection, self.identity)
+        return read_document(file, INJECTION, self.identity)
 
 
 def present(found: Mapping[str, Item | None]) -> dict[str, Item]:

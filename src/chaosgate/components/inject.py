@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable
 
-from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts import INJECTION, Identity, write_document
 from chaosgate.components.definition import Context
 from chaosgate.components.inputs import first_problem, read_endpoint, read_phase, read_spec
 from chaosgate.components.progress import tell
@@ -16,7 +16,7 @@ from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.inject.sweep import run_sweep, wait_for
 from chaosgate.judge import steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
-from chaosgate.model.plan import Block, PlannedWindow
+from chaosgate.model.plan import Block, PlannedWindow, step_id
 from chaosgate.model.result import Injection, Status
 from chaosgate.model.spec import ChaosSpec
 
@@ -33,7 +33,7 @@ def run(context: Context) -> Status:
         admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
         start = float(context.arguments["start"])
         injection = asyncio.run(inject(admin, spec, block, lambda: why_unsteady(context, spec), start))
-    write_document(context.outputs["injection"], "injection", identity, injection)
+    write_document(context.outputs["injection"], INJECTION, identity, injection)
     return injection.status
 
 
@@ -44,7 +44,7 @@ def declined(block: Block, reason: str) -> Injection:
 
 def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
     """Why the steady state does not hold in the baseline; None when it does."""
-    baseline = read_phase(context, f"{BASELINE}-measure", Identity(context.run, spec.digest()))
+    baseline = read_phase(context, step_id(BASELINE, "measure"), Identity(context.run, spec.digest()))
     reasons = steady_state_reasons(spec, estimate_steady_state(spec, baseline))
     unsteady = [reason.text for reason in reasons if reason.verdict != "pass"]
     return "; ".join(unsteady) or None

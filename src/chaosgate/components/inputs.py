@@ -4,45 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
 
-from chaosgate.artifacts import Identity, read_document, read_lines
-from chaosgate.artifacts.documents import read_envelope
+from chaosgate.artifacts import (
+    ENDPOINT,
+    GAUGES,
+    LEDGER,
+    OBSERVATIONS,
+    SPEC,
+    STATUS,
+    TIMELINE,
+    Identity,
+    read_document,
+    read_lines,
+)
 from chaosgate.components.definition import Context
 from chaosgate.errors import ArtifactError
 from chaosgate.estimate import PhaseData
-from chaosgate.model.base import Frozen
-from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
+from chaosgate.model.plan import phase_of
 from chaosgate.model.result import Endpoint, Status
 from chaosgate.model.spec import ChaosSpec
-
-Model = TypeVar("Model", bound=Frozen)
 
 
 def read_spec(context: Context) -> tuple[ChaosSpec, Identity]:
     """The resolved spec of the run, and whose files belong to it."""
-    spec = read_document(context.input("spec"), "spec", ChaosSpec, Identity(context.run, None))
+    spec = read_document(context.input("spec"), SPEC, Identity(context.run, None))
     return spec, Identity(context.run, spec.digest())
-
-
-def spec_digest(context: Context) -> str:
-    """The digest the spec file carries, read without loading the spec; `unknown` when the file is unreadable."""
-    try:
-        return str(read_envelope(context.input("spec"), "spec")["spec"])
-    except ArtifactError:
-        return "unknown"
 
 
 def read_endpoint(context: Context, identity: Identity) -> Endpoint:
     """Where the target is reached; an ArtifactError when deploy did not get that far."""
-    return read_document(context.input("endpoint"), "endpoint", Endpoint, identity)
+    return read_document(context.input("endpoint"), ENDPOINT, identity)
 
 
 def read_statuses(files: Mapping[str, Path], identity: Identity) -> Iterator[tuple[str, Status]]:
     """How each step ended; a step that left no status crashed."""
     for step, path in files.items():
         try:
-            yield step, read_document(path, "status", Status, identity)
+            yield step, read_document(path, STATUS, identity)
         except ArtifactError as error:
             yield step, Status(status="failed", reason=f"left no status behind: {error}")
 
@@ -67,16 +65,11 @@ def first_problem(files: Mapping[str, Path], identity: Identity) -> str | None:
 def read_phase(context: Context, step: str, identity: Identity) -> PhaseData:
     """What one measure step saw; gauges are left out where the reader has no such port."""
     gauges = context.inputs.get("gauges", {}).get(step)
-    observations = read_lines(context.inputs["observations"][step], "observations", Observation, identity)
+    observations = read_lines(context.inputs["observations"][step], OBSERVATIONS, identity)
     return PhaseData(
         phase=phase_of(step),
         observations=observations,
-        ledger=read_lines(context.inputs["ledger"][step], "ledger", LedgerRow, identity),
-        timeline=read_lines(context.inputs["timeline"][step], "timeline", TimelineEvent, identity),
-        gauges=[] if gauges is None else read_lines(gauges, "gauges", Gauge, identity),
+        ledger=read_lines(context.inputs["ledger"][step], LEDGER, identity),
+        timeline=read_lines(context.inputs["timeline"][step], TIMELINE, identity),
+        gauges=[] if gauges is None else read_lines(gauges, GAUGES, identity),
     )
-
-
-def phase_of(step: str) -> str:
-    """`block1` for the step `block1-measure`."""
-    return step.rsplit("-", 1)[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from chaosgate.artifacts import Identity, write_lines
+from chaosgate.artifacts import GAUGES, LEDGER, OBSERVATIONS, TIMELINE, Identity, write_lines
 from chaosgate.components.definition import Context
 from chaosgate.components.inputs import first_problem, read_endpoint, read_spec
 from chaosgate.components.progress import tell
@@ -178,10 +178,10 @@ class Phase:
 
     def write(self, context: Context, identity: Identity) -> None:
         """The four files of the phase."""
-        write_lines(context.outputs["observations"], "observations", identity, self.observations)
-        write_lines(context.outputs["ledger"], "ledger", identity, self.ledger)
-        write_lines(context.outputs["timeline"], "timeline", identity, self.timeline)
-        write_lines(context.outputs["gauges"], "gauges", identity, self.gauges)
+        write_lines(context.outputs["observations"], OBSERVATIONS, identity, self.observations)
+        write_lines(context.outputs["ledger"], LEDGER, identity, self.ledger)
+        write_lines(context.outputs["timeline"], TIMELINE, identity, self.timeline)
+        write_lines(context.outputs["gauges"], GAUGES, identity, self.gauges)
 
 
 def ends_load(event: TimelineEvent) -> bool:

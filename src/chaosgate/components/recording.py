@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
+from chaosgate.artifacts import (
+    ARTIFACTS,
+    ESTIMATES,
+    FIT,
+    INJECTION,
+    RECORD,
+    RECORDING,
+    SEAL,
+    SPEC,
+    VERDICT,
+    Identity,
+    read_document,
+    read_if_there,
+    write_document,
+)
 from chaosgate.components.places import spec_file, step_file
-from chaosgate.errors import ArtifactError, TrackingError
-from chaosgate.model.base import Frozen
+from chaosgate.errors import TrackingError
 from chaosgate.model.blocks import make_blocks
-from chaosgate.model.result import Cleanup, Estimates, Fits, Injection, Record, Recording, Verdict
+from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, step_id
+from chaosgate.model.result import Injection, Recording, Verdict
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tracking.location import tracking_uri, without_password
 from chaosgate.tracking.mlflow_record import record_run, seal_run
 from chaosgate.tracking.pages import TrackedRun
-
-Model = TypeVar("Model", bound=Frozen)
 
 PRIVATE = ("logs", "processes", "ready")
 """Folders of a run that stay on this machine."""
@@ -42,8 +54,8 @@ def record_again(run: str, state: Path, folder: Path) -> str:
     tracked = from_files(run, folder)
     mlflow_run = record_run(tracked, state)
     identity = Identity(run, tracked.spec.digest())
-    write_document(recording_file(folder), "recording", identity, Recording(mlflow_run=mlflow_run))
-    cleanup = optional(step_file(folder, "cleanup", ARTIFACTS["cleanup"].file), "cleanup", Cleanup, identity)
+    write_document(recording_file(folder), RECORDING, identity, Recording(mlflow_run=mlflow_run))
+    cleanup = read_if_there(step_file(folder, CLEANUP, SEAL.file), SEAL, identity)
     if cleanup is not None:
         seal_run(run, tracked.spec, state, cleanup.clean)
     return mlflow_run
@@ -52,17 +64,17 @@ def record_again(run: str, state: Path, folder: Path) -> str:
 def from_files(run: str, folder: Path) -> TrackedRun:
     """The run as its files tell it. Only spec and record must be there: deploy writes both before anything else."""
     identity = Identity(run, None)
-    spec = read_document(spec_file(folder), "spec", ChaosSpec, identity)
-    concluded = folder / "conclude"
-    opened = read_document(step_file(folder, "deploy", ARTIFACTS["record"].file), "record", Record, identity)
-    closed = optional(concluded / ARTIFACTS["record"].file, "record", Record, identity) or opened
-    verdict = optional(concluded / ARTIFACTS["verdict"].file, "verdict", Verdict, identity)
+    spec = read_document(spec_file(folder), SPEC, identity)
+    concluded = partial(step_file, folder, CONCLUDE)
+    opened = read_document(step_file(folder, DEPLOY, RECORD.file), RECORD, identity)
+    closed = read_if_there(concluded(RECORD.file), RECORD, identity) or opened
+    verdict = read_if_there(concluded(VERDICT.file), VERDICT, identity)
     return TrackedRun(
         run=run,
         spec=spec,
         verdict=verdict or Verdict(verdict=closed.verdict, reasons=closed.reasons, subject=closed.subject),
-        estimates=optional(concluded / ARTIFACTS["estimates"].file, "estimates", Estimates, identity),
-        fits=optional(concluded / ARTIFACTS["fit"].file, "fit", Fits, identity),
+        estimates=read_if_there(concluded(ESTIMATES.file), ESTIMATES, identity),
+        fits=read_if_there(concluded(FIT.file), FIT, identity),
         injections=tuple(injections(spec, folder, identity)),
         record=closed,
         files=tuple(public_files(folder)),
@@ -72,8 +84,8 @@ def from_files(run: str, folder: Path) -> TrackedRun:
 def injections(spec: ChaosSpec, folder: Path, identity: Identity) -> Iterator[Injection]:
     """What was injected in each block that got so far."""
     for block in make_blocks(spec):
-        file = step_file(folder, f"{block.phase}-inject", ARTIFACTS["injection"].file)
-        found = optional(file, "injection", Injection, identity)
+        file = step_file(folder, step_id(block.phase, "inject"), INJECTION.file)
+        found = read_if_there(file, INJECTION, identity)
         if found is not None:
             yield found
 
@@ -88,12 +100,4 @@ def public_files(folder: Path) -> Iterator[Path]:
 
 def recording_file(folder: Path) -> Path:
     """Where it stands whether a run is recorded."""
-    return step_file(folder, "conclude", ARTIFACTS["recording"].file)
-
-
-def optional(file: Path, name: str, model: type[Model], identity: Identity) -> Model | None:
-    """A document of the run, None when it is missing or cannot be trusted."""
-    try:
-        return read_document(file, name, model, identity)
-    except ArtifactError:
-        return None
+    return step_file(folder, CONCLUDE, RECORDING.file)

@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from chaosgate.artifacts import ARTIFACTS
+from chaosgate.artifacts import SEAL
 from chaosgate.components import cleanup
 from chaosgate.components.definition import Context
 from chaosgate.components.places import run_dir, step_file
 from chaosgate.deploy.processes import alive, registered
+from chaosgate.model.plan import CLEANUP
 
 POLL = 0.5
 """Seconds between two looks."""
@@ -26,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, required=True)
     words = parser.parse_args(argv)
     folder = run_dir(words.state, words.run)
-    seal = step_file(folder, "cleanup", ARTIFACTS["cleanup"].file)
+    seal = step_file(folder, CLEANUP, SEAL.file)
     why = watch(folder, seal, words.seconds)
     if why is None:
         return 0

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from chaosgate.model.base import Frozen
 
+DEPLOY = "deploy"
+CONCLUDE = "conclude"
+GATE = "gate"
+CLEANUP = "cleanup"
+"""The steps that a plan has once; every other belongs to a phase, see `step_id`."""
+
+
+def step_id(phase: str, component: str) -> str:
+    """`block1-measure`: the step that runs `component` in `phase`."""
+    return f"{phase}-{component}"
+
+
+def phase_of(step_id: str) -> str:
+    """`block1` for the step `block1-measure`."""
+    return step_id.rsplit("-", 1)[0]
+
 
 class StepInput(Frozen):
     """One artifact a step reads: `port` of the reader, and the step and port it comes from."""

@@ -256,4 +256,9 @@ class Cleanup(Frozen):
     left: tuple[str, ...] = ()
     """What is left behind or unproved; empty when clean."""
     record_digest: str | None = None
-    """The digest of the record that is sealed."""
+    """The digest of the record that is sealed; the seal no longer holds once the record is another."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when clean, EXIT_UNCLEAN otherwise."""
+        return 0 if self.clean else EXIT_UNCLEAN

@@ -13,13 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts import SPEC, Identity, write_document
 from chaosgate.artifacts.files import write_whole
 from chaosgate.components.cleanup import clean_up
 from chaosgate.components.places import run_dir, spec_file
 from chaosgate.deploy.processes import register
 from chaosgate.errors import ArtifactError
-from chaosgate.model.plan import Plan, Step
+from chaosgate.model.plan import GATE, Plan, Step
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.run.outcome import Outcome, read_outcome
 from chaosgate.run.steps import RunningStep, leave_status, start_step
@@ -53,14 +53,14 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     folder = run_dir(state, run)
     carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, listener)
     with carrier.signals():
-        write_document(spec_file(folder), "spec", carrier.identity, spec)
+        write_document(spec_file(folder), SPEC, carrier.identity, spec)
         ignore_in_git(state)
         register(folder, "runner", os.getpid())
         try:
             carrier.run_steps()
         finally:
             carrier.run_cleanup()
-    return read_outcome(run, folder, carrier.exit_codes.get("gate"), carrier.signal, tuple(carrier.problems))
+    return read_outcome(run, folder, carrier.exit_codes.get(GATE), carrier.signal, tuple(carrier.problems))
 
 
 def ignore_in_git(state: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from chaosgate.artifacts import ARTIFACTS, Identity, read_document
-from chaosgate.errors import ArtifactError
+from chaosgate.artifacts import SEAL, VERDICT, Identity, read_if_there
+from chaosgate.components.places import step_file
+from chaosgate.model.plan import CLEANUP, CONCLUDE
 from chaosgate.model.result import EXIT_CODES, EXIT_UNCLEAN, Cleanup, Verdict
 
 
@@ -43,14 +44,6 @@ def read_outcome(
 ) -> Outcome:
     """The outcome from the run's files; what cannot be read counts as missing."""
     identity = Identity(run, None)
-    verdict: Verdict | None
-    cleanup: Cleanup | None
-    try:
-        verdict = read_document(folder / "conclude" / ARTIFACTS["verdict"].file, "verdict", Verdict, identity)
-    except ArtifactError:
-        verdict = None
-    try:
-        cleanup = read_document(folder / "cleanup" / ARTIFACTS["cleanup"].file, "cleanup", Cleanup, identity)
-    except ArtifactError:
-        cleanup = None
+    verdict = read_if_there(step_file(folder, CONCLUDE, VERDICT.file), VERDICT, identity)
+    cleanup = read_if_there(step_file(folder, CLEANUP, SEAL.file), SEAL, identity)
     return Outcome(run, folder, verdict, cleanup, gate, signal, problems)

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
-from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts import STATUS, Identity, write_document
 from chaosgate.components.definition import COMPONENTS
 from chaosgate.components.places import spec_file, step_file
 from chaosgate.components.progress import heard
@@ -110,7 +110,7 @@ def leave_status(running: RunningStep, code: int, identity: Identity, folder: Pa
     file = step_file(folder, step.id, ports["status"].file)
     if not file.exists():
         reason = f"{step.id} {crash_text(code, running.ended)}: {_words(folder, step)}"
-        write_document(file, "status", identity, Status(status="failed", reason=reason))
+        write_document(file, STATUS, identity, Status(status="failed", reason=reason))
 
 
 def crash_text(code: int, ended: str | None) -> str:

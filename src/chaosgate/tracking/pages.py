@@ -20,8 +20,6 @@ FAULT_TAG = "chaosgate.fault"
 SEAL_TAG = "chaosgate.seal"
 COMMIT_TAG = "mlflow.source.git.commit"
 """MLflow's own tag: its UI shows it as the version of a run."""
-NO_COMMIT = "none"
-"""What a record says outside a git repository."""
 MAX_REASON = 250
 """A reason as a tag is a line in a table; the whole text is in verdict.json."""
 
@@ -87,7 +85,7 @@ def _run_tags(tracked: TrackedRun) -> dict[str, str]:
         "chaosgate.spec_digest": tracked.spec.digest(),
         "chaosgate.engine": tracked.spec.spec.target.engine,
     }
-    if (commit := tracked.record.environment.get("git", NO_COMMIT)) != NO_COMMIT:
+    if commit := tracked.record.environment.get("git"):
         tags[COMMIT_TAG] = commit
     if subject := tracked.verdict.subject or tracked.record.subject:
         said = {name: value for name, value in subject.to_json().items() if value is not None}

@@ -9,12 +9,21 @@ from typing import Any
 import pytest
 from artifact_samples import IDENTITY, estimates
 
-from chaosgate.artifacts import ARTIFACTS, Identity, read_document, write_document
+from chaosgate.artifacts import (
+    ARTIFACTS,
+    ESTIMATES,
+    SPEC,
+    STATUS,
+    VERDICT,
+    Identity,
+    read_document,
+    read_if_there,
+    write_document,
+)
 from chaosgate.artifacts.documents import digest_of, read_envelope
 from chaosgate.errors import ArtifactError
 from chaosgate.model.load import load_spec
-from chaosgate.model.result import Estimates, Status, Subject
-from chaosgate.model.spec import ChaosSpec
+from chaosgate.model.result import Estimates, Status, Subject, Verdict
 
 BASE_SPEC = Path(__file__).parents[1] / "model" / "base_spec.yaml"
 
@@ -22,36 +31,36 @@ BASE_SPEC = Path(__file__).parents[1] / "model" / "base_spec.yaml"
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     written = tmp_path / "estimates.json"
-    write_document(written, "estimates", IDENTITY, estimates())
+    write_document(written, ESTIMATES, IDENTITY, estimates())
     return written
 
 
 def read(path: Path) -> Estimates:
-    return read_document(path, "estimates", Estimates, IDENTITY)
+    return read_document(path, ESTIMATES, IDENTITY)
 
 
 def refusal(path: Path, identity: Identity | None = IDENTITY) -> str:
     with pytest.raises(ArtifactError) as refused:
-        read_document(path, "estimates", Estimates, identity)
+        read_document(path, ESTIMATES, identity)
     return str(refused.value).replace(f"{path}: ", "")
 
 
 def test_content_survives_a_round_trip(path: Path) -> None:
     assert read(path) == estimates()
-    assert read_document(path, "estimates", Estimates) == estimates()
+    assert read_document(path, ESTIMATES) == estimates()
 
 
 def test_the_digest_is_returned_and_stands_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "estimates.json"
-    digest = write_document(path, "estimates", IDENTITY, estimates())
-    assert read_envelope(path, "estimates")["digest"] == digest
+    digest = write_document(path, ESTIMATES, IDENTITY, estimates())
+    assert read_envelope(path, ESTIMATES)["digest"] == digest
     assert json.loads(path.read_text())["schema"] == "chaosgate/estimates/v1"
 
 
 def test_a_spec_keeps_its_kinds_and_its_digest(tmp_path: Path) -> None:
     spec = load_spec(BASE_SPEC)
-    write_document(tmp_path / "spec.json", "spec", IDENTITY, spec)
-    again = read_document(tmp_path / "spec.json", "spec", ChaosSpec, IDENTITY)
+    write_document(tmp_path / "spec.json", SPEC, IDENTITY, spec)
+    again = read_document(tmp_path / "spec.json", SPEC, IDENTITY)
     assert again == spec
     assert again.digest() == spec.digest()
     assert type(again.spec.faults[0]) is type(spec.spec.faults[0])
@@ -112,9 +121,16 @@ def test_a_file_of_another_run_or_spec_is_refused(path: Path, identity: Identity
     assert refusal(path, identity) == says
 
 
+def test_what_is_missing_or_cannot_be_trusted_is_not_there(path: Path) -> None:
+    assert read_if_there(path, ESTIMATES, IDENTITY) == estimates()
+    assert read_if_there(path, ESTIMATES, Identity("run-2", None)) is None
+    assert read_if_there(path, VERDICT, IDENTITY) is None
+    assert read_if_there(path.with_name("none.json"), ESTIMATES, IDENTITY) is None
+
+
 def test_a_file_of_another_artifact_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "estimates.json"
-    write_document(path, "status", IDENTITY, Status(status="ok"))
+    write_document(path, STATUS, IDENTITY, Status(status="ok"))
     assert refusal(path) == "read schema 'chaosgate/status/v1'; 'chaosgate/estimates/v1' is needed"
 
 
@@ -133,8 +149,9 @@ def test_content_of_the_wrong_form_is_refused_even_when_it_is_signed(path: Path)
 
 def test_nan_is_never_written(tmp_path: Path) -> None:
     subject = Subject(model="m", engine="embedded", arguments={"temperature": float("nan")})
+    verdict = Verdict(verdict="error", reasons=(), subject=subject)
     with pytest.raises(ValueError, match="JSON"):
-        write_document(tmp_path / "status.json", "status", IDENTITY, subject)
+        write_document(tmp_path / "verdict.json", VERDICT, IDENTITY, verdict)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,7 +11,7 @@ from artifact_samples import IDENTITY, observation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.artifacts import Identity, read_lines, write_lines
+from chaosgate.artifacts import OBSERVATIONS, Identity, read_lines, write_lines
 from chaosgate.errors import ArtifactError
 from chaosgate.model.observation import Observation
 
@@ -21,17 +21,17 @@ ITEMS = [observation(number) for number in range(3)]
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     written = tmp_path / "observations.jsonl"
-    write_lines(written, "observations", IDENTITY, ITEMS)
+    write_lines(written, OBSERVATIONS, IDENTITY, ITEMS)
     return written
 
 
 def read(path: Path) -> list[Observation]:
-    return read_lines(path, "observations", Observation, IDENTITY)
+    return read_lines(path, OBSERVATIONS, IDENTITY)
 
 
 def refusal(path: Path, identity: Identity | None = IDENTITY) -> str:
     with pytest.raises(ArtifactError) as refused:
-        read_lines(path, "observations", Observation, identity)
+        read_lines(path, OBSERVATIONS, identity)
     return str(refused.value).replace(str(path), "F")
 
 
@@ -40,7 +40,7 @@ def test_items_survive_a_round_trip(path: Path) -> None:
 
 
 def test_no_items_are_items_too(path: Path) -> None:
-    write_lines(path, "observations", IDENTITY, [])
+    write_lines(path, OBSERVATIONS, IDENTITY, [])
     assert read(path) == []
 
 
@@ -54,7 +54,7 @@ def test_the_last_line_says_how_many_there_are(path: Path) -> None:
 def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("lines") / "observations.jsonl"
     items = [observation(1).model_copy(update={"text": text})]
-    write_lines(path, "observations", IDENTITY, items)
+    write_lines(path, OBSERVATIONS, IDENTITY, items)
     assert read(path) == items
 
 

@@ -249,6 +249,34 @@ def test_a_run_in_an_empty_state_directory_is_unknown(tmp_path: Path, verb: str)
     assert (said.exit_code, said.stderr) == (2, f"{tmp_path}: unknown run 'some-run'; known: none\n")
 
 
+@pytest.mark.parametrize(("words", "stdout"), [((), ""), (("-o", "json"), "the seal")])
+def test_cleanup_says_how_it_went(tmp_path: Path, words: tuple[str, ...], stdout: str) -> None:
+    (tmp_path / "runs" / "r").mkdir(parents=True)
+    said = call("cleanup", "r", "--state", tmp_path, *words)
+    assert said.exit_code == 0
+    assert "cleanup: no gateway was deployed\n" in said.stderr
+    seal = {"clean": True, "actions": ["no gateway was deployed"], "left": [], "recordDigest": None}
+    assert said.stdout == (json.dumps(seal, indent=2) + "\n" if stdout else "")
+
+
+@pytest.mark.parametrize(("words", "says"), [((), "recorded r as MLflow run m\n"), (("-o", "json"), None)])
+def test_record_names_the_mlflow_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str | None
+) -> None:
+    (tmp_path / "runs" / "r").mkdir(parents=True)
+    monkeypatch.setattr("chaosgate.components.recording.record_again", lambda run, state, folder: "m")
+    said = call("record", "r", "--state", tmp_path, *words)
+    assert said.exit_code == 0
+    assert said.stdout == (says or json.dumps({"run": "r", "mlflowRun": "m"}, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("carrier", ["argo", ""])
+def test_only_a_carrier_that_exists_runs_a_spec(spec: Path, carrier: str) -> None:
+    said = call("run", spec, "--on", carrier)
+    assert said.exit_code == 2
+    assert f"'{carrier}' is not 'local'" in said.stderr
+
+
 # who reads the output may leave
 
 

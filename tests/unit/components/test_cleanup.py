@@ -9,13 +9,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from small_drill import environment, eventually
+from small_drill import environment, eventually, write_spec
 
-from chaosgate.artifacts import Identity, read_document, write_document
+from chaosgate.artifacts import ENDPOINT, RECORD, SEAL, Identity, read_document, write_document
 from chaosgate.components import cleanup, sweeper
 from chaosgate.components.definition import Context
+from chaosgate.components.deploy import open_record
 from chaosgate.deploy import processes
 from chaosgate.deploy.processes import alive, python, register, spawn, stop, strays
+from chaosgate.model.load import load_spec
 from chaosgate.model.result import Cleanup, Endpoint, SecretRef, Subject
 
 SLEEP = "import time; time.sleep(60)"
@@ -40,14 +42,14 @@ def context(folder: Path) -> Context:
 
 
 def seal(folder: Path) -> Cleanup:
-    return read_document(folder / "cleanup" / "cleanup.json", "cleanup", Cleanup, Identity("r", None))
+    return read_document(folder / "cleanup" / "cleanup.json", SEAL, Identity("r", None))
 
 
 def deployed(folder: Path, admin: str) -> None:
     (folder / "token").write_text("t")
     subject = Subject(model="m", engine="e")
     end = Endpoint(url="u", admin=admin, token=SecretRef(file=str(folder / "token")), upstream="s", subject=subject)
-    write_document(folder / "deploy" / "endpoint.json", "endpoint", Identity("r", "d"), end)
+    write_document(folder / "deploy" / "endpoint.json", ENDPOINT, Identity("r", "d"), end)
 
 
 def test_everything_the_run_started_is_stopped_and_sealed(folder: Path) -> None:
@@ -88,6 +90,17 @@ def test_a_process_that_will_not_go_leaves_the_run_unclean(folder: Path, monkeyp
     monkeypatch.undo()
     assert cleanup.run(context(folder)) == 0, "an unclean seal is tried again"
     assert seal(folder).clean
+
+
+def test_a_seal_holds_while_the_record_is_the_one_it_sealed(folder: Path) -> None:
+    assert cleanup.run(context(folder)) == 0
+    deployed(folder, "http://127.0.0.1:9")
+    assert cleanup.run(context(folder)) == 0
+    assert seal(folder).actions == ("no gateway was deployed",), "the seal holds"
+    record = open_record(load_spec(write_spec(folder)))
+    digest = write_document(folder / "deploy" / "record.json", RECORD, Identity("r", "d"), record)
+    assert cleanup.run(context(folder)) == 0
+    assert (seal(folder).actions, seal(folder).record_digest) == (("the gateway does not answer",), digest)
 
 
 def test_a_gateway_that_does_not_answer_and_is_gone_takes_its_faults_with_it(folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_drill import environment
 
-from chaosgate.artifacts import Identity, read_document
+from chaosgate.artifacts import STATUS, Identity, read_document
 from chaosgate.components.__main__ import attempt, parse
 from chaosgate.components.definition import COMPONENTS, Component, Context
 from chaosgate.errors import DeployError
@@ -61,7 +61,7 @@ def test_a_step_whose_spec_cannot_be_read_fails_with_a_status_and_exits_0(tmp_pa
     outputs = [word for name in ("endpoint", "record", "status") for word in (f"--{name}-out", tmp_path / name)]
     done = component("deploy", *words, *outputs)
     assert done.returncode == 0
-    status = read_document(tmp_path / "status", "status", Status, Identity("r", "unknown"))
+    status = read_document(tmp_path / "status", STATUS, Identity("r", "unknown"))
     assert status == Status(status="failed", reason=f"{tmp_path}/spec.json: cannot be read: No such file or directory")
     assert done.stderr == f"deploy: failed: {status.reason}\n"
 

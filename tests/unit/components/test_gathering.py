@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosgate.artifacts import ARTIFACTS, Identity, write_document, write_lines
+from chaosgate.artifacts import ARTIFACTS, ENDPOINT, INJECTION, RECORD, STATUS, Identity, write_document, write_lines
 from chaosgate.components.definition import Context
 from chaosgate.components.gathering import gather
 from chaosgate.components.inputs import first_problem, sentence
@@ -59,19 +59,19 @@ def context(tmp_path: Path) -> Context:
         "status": files("status", *STEPS),
         **{port: files(port, *MEASURES) for port in ("observations", "ledger", "timeline", "gauges")},
     }
-    write_document(inputs["endpoint"]["deploy"], "endpoint", IDENTITY, endpoint())
-    write_document(inputs["record"]["deploy"], "record", IDENTITY, record())
-    write_document(inputs["injection"][INJECT], "injection", IDENTITY, Injection(phase="block1", status=OK))
+    write_document(inputs["endpoint"]["deploy"], ENDPOINT, IDENTITY, endpoint())
+    write_document(inputs["record"]["deploy"], RECORD, IDENTITY, record())
+    write_document(inputs["injection"][INJECT], INJECTION, IDENTITY, Injection(phase="block1", status=OK))
     for step in STEPS:
-        write_document(inputs["status"][step], "status", IDENTITY, OK)
+        write_document(inputs["status"][step], STATUS, IDENTITY, OK)
     for port in ("observations", "ledger", "timeline", "gauges"):
         for step in MEASURES:
-            write_lines(inputs[port][step], port, IDENTITY, [])
+            write_lines(inputs[port][step], ARTIFACTS[port], IDENTITY, [])
     return Context("r", None, {}, inputs, {})
 
 
 def end(context: Context, step: str, status: Status) -> None:
-    write_document(context.inputs["status"][step], "status", IDENTITY, status)
+    write_document(context.inputs["status"][step], STATUS, IDENTITY, status)
 
 
 def lose(context: Context, *steps: str) -> None:

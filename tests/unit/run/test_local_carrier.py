@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chaosgate.artifacts import Identity, read_document, write_document
+from chaosgate.artifacts import STATUS, Identity, read_document, write_document
 from chaosgate.deploy import processes
 from chaosgate.model.plan import Plan, Step, StepInput
 from chaosgate.model.result import Status
@@ -145,7 +145,7 @@ def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def status_of(tmp_path: Path, step_id: str) -> Status:
-    return read_document(tmp_path / step_id / "status.json", "status", Status, Identity("run", "d"))
+    return read_document(tmp_path / step_id / "status.json", STATUS, Identity("run", "d"))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_step_without_a_status_gets_one_that_says_how_it_ended(
 
 def test_a_status_that_a_step_left_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Status(status="failed", reason="the step's own words")
-    write_document(tmp_path / "a" / "status.json", "status", Identity("run", "d"), own)
+    write_document(tmp_path / "a" / "status.json", STATUS, Identity("run", "d"), own)
     carrier, _ = carry(tmp_path, monkeypatch, step("a", "fails"))
     run(carrier)
     assert status_of(tmp_path, "a") == own

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosgate.artifacts import Identity, write_document
+from chaosgate.artifacts import SEAL, VERDICT, Identity, write_document
 from chaosgate.model.result import EXIT_CODES, Cleanup, Reason, Verdict, VerdictName
 from chaosgate.run.outcome import Outcome, read_outcome
 
@@ -55,8 +55,8 @@ def test_a_gate_that_did_not_answer_as_the_verdict_says_is_an_error(gate: int | 
 
 
 def test_files_of_another_run_count_as_missing(tmp_path: Path) -> None:
-    write_document(tmp_path / "conclude" / "verdict.json", "verdict", Identity("other", "d"), verdict("pass"))
-    write_document(tmp_path / "cleanup" / "cleanup.json", "cleanup", Identity("mine", "d"), CLEAN)
+    write_document(tmp_path / "conclude" / "verdict.json", VERDICT, Identity("other", "d"), verdict("pass"))
+    write_document(tmp_path / "cleanup" / "cleanup.json", SEAL, Identity("mine", "d"), CLEAN)
     read = read_outcome("mine", tmp_path, 0, None)
     assert read.verdict is None
     assert read.cleanup == CLEAN

@@ -36,7 +36,7 @@ def test_only_the_commit_of_the_environment_is_uploaded() -> None:
 
 
 def test_outside_a_repository_there_is_no_commit_tag() -> None:
-    record = tracked_run().record.model_copy(update={"environment": {"git": "none"}})
+    record = tracked_run().record.model_copy(update={"environment": {}})
     assert "mlflow.source.git.commit" not in run_page(tracked_run(record=record)).tags
 
 
