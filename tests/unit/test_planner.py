@@ -107,3 +107,10 @@ def test_prompts_that_nobody_knows_are_refused_with_the_nearest_name(spec: Chaos
 def test_the_sweeper_waits_until_every_step_could_have_used_its_deadline(plan: Plan) -> None:
     chain = ["deploy", "baseline-measure", "block1-measure", "conclude", "gate", "cleanup"]
     assert float(plan.step("deploy").arguments["seconds"]) == sum(plan.step(step).deadline for step in chain)
+
+
+@pytest.mark.parametrize("file", sorted(Path("chaos-specs").rglob("*.yaml")), ids=str)
+def test_every_shipped_spec_has_a_plan(file: Path) -> None:
+    planned = make_plan(load_spec(file))
+    assert planned.blocks[0].windows
+    assert planned.length > 0
