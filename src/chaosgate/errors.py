@@ -77,6 +77,14 @@ class SpecError(ChaosgateError):
         super().__init__("\n".join(problem.render(file) for problem in problems))
 
 
+def one_line(text: str) -> str:
+    """`text` of another's making as one line that is safe to print: what cannot be printed becomes a space or `\ufffd`.
+
+    A server's answer may hold line ends, with which it could forge a line of a log, or escape sequences of a terminal.
+    """
+    return "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
+
+
 def dotted(path: Sequence[str | int]) -> str:
     """`spec.faults[0].dose` for `("spec", "faults", 0, "dose")`; `(document)` for the root."""
     text = ""

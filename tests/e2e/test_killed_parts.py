@@ -7,7 +7,7 @@ import signal
 import pytest
 from small_drill import Drill, Start, environment, eventually
 
-from chaosgate.artifacts import RECORDING
+from chaosgate.artifacts import INJECTION, RECORDING
 from chaosgate.model.load import load_spec
 from chaosgate.tracking.location import tracking_uri
 
@@ -48,10 +48,20 @@ def test_an_injector_that_is_asked_to_end_takes_its_fault_off(start: Start) -> N
     drill = start(hold="2s")
     drill.fault_on()
     drill.kill("step-block1-inject", signal.SIGTERM)
-    # The fault would live for its hold and 5 s more by itself.
+    # By itself the fault would live for 5 s more.
     eventually(lambda: not drill.active(), "the end of the fault", 2)
     check_ended(drill)
     assert "injection failed in block1: it was ended by SIGTERM before its sweep was over" in texts(drill)
+
+
+def test_without_its_sweeper_a_run_injects_nothing(start: Start) -> None:
+    drill = start()
+    drill.step("baseline-measure")
+    drill.kill("sweeper")
+    check_ended(drill)
+    reason = "the sweeper is gone; nothing is injected without it"
+    assert drill.document("block1-inject", INJECTION).status.reason == reason
+    assert any(reason in text for text in texts(drill)), texts(drill)
 
 
 def test_requests_to_a_killed_engine_are_errors_that_halt_the_run(start: Start) -> None:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from simulated_run import (
+    OBJECTIVES,
     RUN_ID,
     SUBJECT,
     Conditions,
@@ -25,6 +26,7 @@ from simulated_run import (
     passing_run,
     read_run,
     simulate,
+    stream_spec,
     verdict_of,
     write_run,
 )
@@ -308,6 +310,33 @@ def _dose_one(**update: object) -> RunData:
     return changed(RUN, "block1", observations=seen)
 
 
+def _given_up(dose: float) -> RunData:
+    """The slower half of the requests at `dose` ends in a timeout: those that are answered are fast."""
+    at_dose = {row.request for row in BLOCK.ledger if row.dose == dose}
+    seen = [
+        o.model_copy(update={"outcome": "timeout", "first": None, "tokens": ()})
+        if o.request in at_dose and int(o.request.rsplit(".", 1)[1]) % 2
+        else o
+        for o in BLOCK.observations
+    ]
+    return changed(RUN, "block1", observations=seen)
+
+
+def _broken_afterwards() -> RunData:
+    """Nothing but the steady state looks at the whole answers of the recovery, of which every other one is lost."""
+    off = max(window.off for window in WINDOWS)
+    later = {row.request for row in BLOCK.ledger if row.seen > off}
+    rate = {row.request for row in BLOCK.ledger if row.request in later and int(row.request.rsplit(".", 1)[1]) % 2}
+    seen = [o.model_copy(update={"outcome": "cut"}) if o.request in rate else o for o in BLOCK.observations]
+    return changed(replace(RUN, spec=stream_spec(objectives=OBJECTIVES[:3])), "block1", observations=seen)
+
+
+def _untouched(dose: float) -> RunData:
+    rows = [row.model_copy(update={"applied": False}) if row.dose == dose else row for row in BLOCK.ledger]
+    windows = tuple(w.model_copy(update={"applied": 0}) if w.dose == dose else w for w in WINDOWS)
+    return changed(_injected(RUN, windows), "block1", ledger=rows)
+
+
 SPOILT: dict[str, Callable[[], RunData]] = {
     "no baseline": lambda: replace(RUN, phases={"block1": BLOCK}),
     "no block": lambda: replace(RUN, phases={"baseline": RUN.phases["baseline"]}),
@@ -332,6 +361,10 @@ SPOILT: dict[str, Callable[[], RunData]] = {
     "a request at no time": lambda: _dose_one(scheduled=math.nan),
     "no first tokens": lambda: _all(RUN, "block1", first=None),
     "no first tokens before": lambda: _all(RUN, "baseline", first=None),
+    "a tenth of the requests lost": lambda: simulate(conditions=Conditions(failing=0.1)),
+    "slow requests given up instead of answered": lambda: _given_up(0.18),
+    "a target that an early dose has broken": lambda: _broken_afterwards(),
+    "a dose that touched nothing": lambda: _untouched(0.1),
     "only warm-up before": lambda: _all(RUN, "baseline", warmup=True),
     "only warm-up": lambda: _all(RUN, "block1", warmup=True),
     "no clean arm": lambda: _all(RUN, "baseline", prompt="recall-24/99"),

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from chaosgate.cli.console import PatientConsole
+from chaosgate.errors import one_line
 from chaosgate.model.plan import Plan, Step
 from chaosgate.units import format_duration, format_value
 
@@ -34,10 +35,19 @@ class Lines:
         self.begun = time.monotonic()
         self.next_line = 0.0
         self.window = ""
+        self.notes: set[str] = set()
 
     def say(self, text: str) -> None:
         """One line with the time since the start."""
         self.console.print(f"[{time.monotonic() - self.begun:6.1f} s] {text}", markup=False, highlight=False)
+
+    def note(self, step: Step, told: Mapping[str, Any]) -> None:
+        """A line for what a step notes, once for each text."""
+        if told["event"] == "note":
+            line = f"{step.id} note: {one_line(str(told['text']))}"
+            if line not in self.notes:
+                self.notes.add(line)
+                self.say(line)
 
     def started(self, step: Step) -> None:
         """Name the step."""
@@ -45,6 +55,7 @@ class Lines:
 
     def progress(self, step: Step, told: Mapping[str, Any]) -> None:
         """Remember the window, and now and then say how the load does."""
+        self.note(step, told)
         if told["event"] == "window":
             self.window = window_text(told)
         elif told["event"] == "load" and time.monotonic() >= self.next_line:
@@ -75,6 +86,7 @@ class Bar(Lines):
 
     def progress(self, step: Step, told: Mapping[str, Any]) -> None:
         """Move the bar and show the numbers."""
+        self.note(step, told)
         if told["event"] == "window":
             self.window = window_text(told)
         elif told["event"] == "load":

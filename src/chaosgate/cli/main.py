@@ -16,7 +16,7 @@ from chaosgate.registry import unknown
 
 EPILOG = (
     "Exit codes: 0 pass or warn, 1 the gate says no, 2 bad spec or usage, 3 inconclusive or error, "
-    "4 a revert failed or is unproved, 130/143 interrupted."
+    "4 a revert failed or is unproved, 128 + the signal when interrupted."
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import click
 
 from chaosgate.cli.options import output_option, parse_settings, set_option, state_option
 from chaosgate.errors import UsageError
-from chaosgate.registry import unknown
+from chaosgate.registry import nearest, unknown
 
 
 @click.command()
@@ -92,11 +93,13 @@ def _print_json(data: Any) -> None:
 
 
 def find_run(state: Path, run_id: str) -> Path:
-    """The folder of a run; a UsageError names the nearest known one."""
-    from chaosgate.components.places import run_dir
+    """The folder of a run; a UsageError names the nearest known one, also for a name that is a path."""
+    from chaosgate.components.places import run_dir, spec_file
+    from chaosgate.model.base import NAME_PATTERN
 
-    folder = run_dir(state.resolve(), run_id)
-    if not folder.is_dir():
-        known = [path.name for path in (state / "runs").glob("*") if path.is_dir()]
-        raise UsageError(f"{state}: {unknown('run', run_id, sorted(known)[-10:])}")
-    return folder
+    folders = [path for path in (state / "runs").glob("*") if re.fullmatch(NAME_PATTERN, path.name)]
+    known = [path.name for path in folders if spec_file(path).is_file()]
+    if run_id not in known:
+        near = nearest(run_id, known)
+        raise UsageError(f"{state}: {unknown('run', run_id, [near] if near else sorted(known)[-10:])}")
+    return run_dir(state.resolve(), run_id)

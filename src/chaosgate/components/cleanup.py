@@ -12,7 +12,6 @@ from pathlib import Path
 
 from chaosgate.artifacts import (
     ENDPOINT,
-    RECORD,
     RECORDING,
     SEAL,
     SPEC,
@@ -21,19 +20,18 @@ from chaosgate.artifacts import (
     read_if_there,
     write_document,
 )
-from chaosgate.artifacts.documents import read_envelope
 from chaosgate.components.definition import Context
 from chaosgate.components.places import own_dir, own_state, spec_digest, spec_file, step_file
-from chaosgate.components.recording import record_again, recording_file
-from chaosgate.deploy.processes import alive, registered, stop, strays
+from chaosgate.components.recording import record_again, record_digest, recording_file
+from chaosgate.deploy.processes import alive, elsewhere, registered, stop, strays
 from chaosgate.errors import ArtifactError, GatewayError, TrackingError
 from chaosgate.inject.http import GatewayAdmin, read_token
-from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY
+from chaosgate.model.plan import CLEANUP, DEPLOY
 from chaosgate.model.result import Cleanup, Process
 from chaosgate.tracking.mlflow_record import seal_run
 
 SURVIVORS = ("runner", "sweeper", f"step-{CLEANUP}")
-"""Roles cleanup leaves alone: the runner waits for it, the sweeper and another cleanup end once they see the seal."""
+"""Roles cleanup leaves alone: the runner waits for it, the sweeper and another cleanup end once a clean seal holds."""
 
 
 def run(context: Context) -> int:
@@ -53,7 +51,8 @@ def seal(context: Context) -> Cleanup:
     for line in (*cleanup.actions, *(f"left behind: {thing}" for thing in cleanup.left)):
         print(f"cleanup: {line}", file=sys.stderr)
     record_seal(own_state(context), folder, context.run, cleanup)
-    end_sweeper(folder)
+    if cleanup.clean:
+        end_sweeper(folder)
     return cleanup
 
 
@@ -83,6 +82,7 @@ def clean_up(folder: Path, run_id: str) -> Cleanup:
     # A wire fault lives in its gateway: with that process gone, so is the fault, whatever the gateway last said.
     if gateway_gone(folder):
         unproved = []
+    unproved += out_of_reach(folder)
     return Cleanup(
         clean=not left and not unproved,
         actions=(*actions, *(f"stopped {describe(process)}" for process in stopped)),
@@ -128,8 +128,15 @@ async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]
 
 
 def gateway_gone(folder: Path) -> bool:
-    """Whether no gateway process of the run is left."""
-    return not any(alive(process) for process in registered(folder) if process.role == "gateway")
+    """Whether no gateway process of the run is left, here or where nobody can look."""
+    gateways = (process for process in registered(folder) if process.role == "gateway")
+    return not any(alive(gateway) or elsewhere(gateway) for gateway in gateways)
+
+
+def out_of_reach(folder: Path) -> list[str]:
+    """Where cleanup has to run instead, one sentence each: what runs on another machine cannot be seen from here."""
+    hosts = {process.place.host for process in registered(folder) if elsewhere(process)}
+    return [f"the run's processes belong to {host}; run cleanup there" for host in sorted(hosts)]
 
 
 def record_seal(state: Path, folder: Path, run_id: str, cleanup: Cleanup) -> None:
@@ -147,25 +154,10 @@ def record_seal(state: Path, folder: Path, run_id: str, cleanup: Cleanup) -> Non
 
 
 def end_sweeper(folder: Path) -> None:
-    """The seal is written: the sweeper has nothing left to guard."""
+    """The run is sealed clean: the sweeper has nothing left to guard."""
     for process in registered(folder):
         if process.role == "sweeper" and process.pid != os.getpid():
             stop(process)
-
-
-def record_file(folder: Path) -> Path | None:
-    """The record in force: the conclusion's, else the one deploy opened."""
-    files = (step_file(folder, step, RECORD.file) for step in (CONCLUDE, DEPLOY))
-    return next((file for file in files if file.exists()), None)
-
-
-def record_digest(folder: Path, run_id: str) -> str | None:
-    """The digest of the record in force, None when there is none that can be read."""
-    file = record_file(folder)
-    try:
-        return None if file is None else str(read_envelope(file, RECORD, Identity(run_id, None))["digest"])
-    except ArtifactError:
-        return None
 
 
 def describe(process: Process) -> str:

@@ -18,6 +18,9 @@ from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.result import Endpoint, Process, Reason, Record, Status, Subject
 from chaosgate.model.spec import ChaosSpec
 
+LIFETIME_GRACE = 60.0
+"""Seconds that engine and gateway outlive the sweeper's deadline: by then they end even if it was killed too."""
+
 
 def run(context: Context) -> Status:
     """Record first, sweeper second: whatever is started after them is accounted for."""
@@ -26,7 +29,7 @@ def run(context: Context) -> Status:
     write_document(context.outputs["record"], RECORD, identity, open_record(spec))
     deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
     sweeper = arm_sweeper(context.run, own_state(context), folder, deadline)
-    endpoint = bring_up(spec, context.run, folder, sweeper)
+    endpoint = bring_up(spec, context.run, folder, sweeper, deadline + LIFETIME_GRACE)
     write_document(context.outputs["endpoint"], ENDPOINT, identity, endpoint)
     return Status(status="ok")
 
@@ -45,13 +48,13 @@ def open_record(spec: ChaosSpec) -> Record:
     )
 
 
-def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process) -> Endpoint:
-    """Target, gateway and the subject as read back through the gateway."""
-    upstream, processes = start_target(spec, folder)
+def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process, lifetime: float) -> Endpoint:
+    """Target, gateway and the subject as read back through the gateway; what is started lives `lifetime` seconds."""
+    upstream, processes = start_target(spec, folder, lifetime)
     # Asked at its own address first: behind the gateway a server that is down is only a bad gateway.
     asyncio.run(subject_at(upstream, spec))
     token = new_token(folder)
-    gateway = start_gateway(spec, run, folder, upstream, declared_phases(spec))
+    gateway = start_gateway(spec, run, folder, upstream, declared_phases(spec), lifetime)
     url = str(gateway.addresses["url"])
     return Endpoint(
         url=url,
@@ -63,14 +66,14 @@ def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process) -> Endpo
     )
 
 
-def start_target(spec: ChaosSpec, folder: Path) -> tuple[str, tuple[Process, ...]]:
+def start_target(spec: ChaosSpec, folder: Path, lifetime: float) -> tuple[str, tuple[Process, ...]]:
     """The address of the server under test and the processes started for it."""
     target = spec.spec.target
     if target.endpoint is not None:
         return target.endpoint.rstrip("/"), ()
     for problem in unsupported(spec):
         raise DeployError(problem.render(spec.metadata.name))
-    engine = start_engine(spec, folder)
+    engine = start_engine(spec, folder, lifetime)
     return str(engine.addresses["url"]), (engine.process,)
 
 

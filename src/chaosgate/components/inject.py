@@ -1,4 +1,4 @@
-"""inject: run the sweep of one block beside measure, or decline when the steady state does not hold."""
+"""inject: run the sweep of one block beside measure, or decline: no steady state, or nobody who guards the run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from chaosgate.artifacts import INJECTION, Identity, write_document
 from chaosgate.components.definition import Context
 from chaosgate.components.inputs import first_problem, read_endpoint, read_phase, read_spec
 from chaosgate.components.progress import tell
+from chaosgate.deploy.processes import alive
 from chaosgate.errors import GatewayError
 from chaosgate.estimate import estimate_steady_state
 from chaosgate.inject.http import GatewayAdmin, read_token
@@ -17,7 +18,7 @@ from chaosgate.inject.sweep import run_sweep, wait_for
 from chaosgate.judge import steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.plan import Block, PlannedWindow, step_id
-from chaosgate.model.result import Injection, Status
+from chaosgate.model.result import Endpoint, Injection, Status
 from chaosgate.model.spec import ChaosSpec
 
 
@@ -32,7 +33,7 @@ def run(context: Context) -> Status:
         endpoint = read_endpoint(context, identity)
         admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
         start = float(context.arguments["start"])
-        injection = asyncio.run(inject(admin, spec, block, lambda: why_unsteady(context, spec), start))
+        injection = asyncio.run(inject(admin, spec, block, lambda: why_not(context, spec, endpoint), start))
     write_document(context.outputs["injection"], INJECTION, identity, injection)
     return injection.status
 
@@ -40,6 +41,17 @@ def run(context: Context) -> Status:
 def declined(block: Block, reason: str) -> Injection:
     """Nothing was injected, and why."""
     return Injection(phase=block.phase, status=Status(status="declined", reason=reason))
+
+
+def why_not(context: Context, spec: ChaosSpec, endpoint: Endpoint) -> str | None:
+    """Why nothing may be injected; None when all is as it must be."""
+    return why_unguarded(endpoint) or why_unsteady(context, spec)
+
+
+def why_unguarded(endpoint: Endpoint) -> str | None:
+    """Why nobody would clean up after this run if its runner were killed; None when the sweeper lives."""
+    guarded = any(process.role == "sweeper" and alive(process) for process in endpoint.processes)
+    return None if guarded else "the sweeper is gone; nothing is injected without it"
 
 
 def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
@@ -51,7 +63,7 @@ def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
 
 
 async def inject(
-    gateway: GatewayAdmin, spec: ChaosSpec, block: Block, unsteady: Callable[[], str | None], start: float
+    gateway: GatewayAdmin, spec: ChaosSpec, block: Block, objection: Callable[[], str | None], start: float
 ) -> Injection:
     """Sweep, or not; either way, and after a SIGTERM too, measure is told that nothing more comes."""
     task = asyncio.current_task()
@@ -59,7 +71,7 @@ async def inject(
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with gateway as admin:
         try:
-            reason = unsteady()
+            reason = objection()
             return await sweep(admin, spec, block, start) if reason is None else declined(block, reason)
         except asyncio.CancelledError:
             why = "it was ended by SIGTERM before its sweep was over"

@@ -28,6 +28,12 @@ from chaosgate.model.spec import ChaosSpec
 
 POLL = 0.25
 """Seconds between two looks at the timeline."""
+SECONDS_POLL = 0.5
+"""Seconds between two looks at which one-second samples are whole."""
+GAUGES_EVERY = 1.0
+"""Seconds between two readings of the engine's own numbers."""
+UNFINISHED_POLL = 0.1
+"""Seconds between two looks at whether the gateway has finished every row."""
 SHOWN_SECONDS = 5
 """The live numbers cover the last so many seconds."""
 LEDGER_WAIT = 10.0
@@ -75,7 +81,7 @@ class Phase:
             generator = LoadGenerator(self.settings(), self.observer(stats), clock)
             watchers = [
                 asyncio.create_task(self.ending(self.watch_timeline(admin))),
-                asyncio.create_task(self.ending(self.watch_seconds(admin, stats, clock))),
+                asyncio.create_task(self.ending(self.watch_seconds(admin, stats, generator, clock))),
                 asyncio.create_task(self.ending(self.watch_gauges(clock, started))),
             ]
             try:
@@ -112,23 +118,25 @@ class Phase:
             raise
 
     async def watch_timeline(self, admin: GatewayAdmin) -> None:
-        """End a block's load once its sweep and recovery are over; a baseline ends by its length alone."""
-        while self.name != BASELINE:
+        """End the load once nothing follows: a block's sweep and recovery are over, or the run was halted."""
+        while True:
             if any(map(ends_load, await admin.timeline(self.name))):
                 self.over.set()
                 return
             await asyncio.sleep(POLL)
 
-    async def watch_seconds(self, admin: GatewayAdmin, stats: LiveStats, clock: PhaseClock) -> None:
+    async def watch_seconds(
+        self, admin: GatewayAdmin, stats: LiveStats, generator: LoadGenerator, clock: PhaseClock
+    ) -> None:
         """Each second: tell the numbers, and halt the run at the gateway when a stop condition holds."""
         watch = StopWatch(self.spec.spec.safety.stop_when)
         recent: deque[LiveSample] = deque(maxlen=SHOWN_SECONDS)
         halted = False
         while True:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(SECONDS_POLL)
             for sample in stats.close(clock.now()):
                 recent.append(sample)
-                reason = watch.judge(sample)
+                reason = watch.judge(sample, generator.pending())
                 if reason is not None and not halted:
                     halted = True
                     await admin.halt(reason)
@@ -147,15 +155,19 @@ class Phase:
         )
 
     async def watch_gauges(self, clock: PhaseClock, started: float) -> None:
-        """Each second: the engine's own numbers; an engine that cannot be read leaves a gap."""
+        """Each second: the engine's own numbers; an engine that cannot be read leaves a gap, and once a note."""
+        noted = False
         async with aiohttp.ClientSession() as session:
             while True:
                 reading = await read_gauges(session, f"{self.endpoint.upstream}/metrics")
                 at = started + clock.now()
+                if reading.reason is not None and not noted:
+                    noted = True
+                    tell("note", phase=self.name, text=f"no gauges of the engine: {reading.reason}")
                 self.gauges += [
                     Gauge(at=at, phase=self.name, name=name, value=value) for name, value in reading.values.items()
                 ]
-                await asyncio.sleep(1.0)
+                await asyncio.sleep(GAUGES_EVERY)
 
     async def post_subject(self, admin: GatewayAdmin) -> None:
         """Read the subject back after the last request; without an answer the timeline lacks it, which judge sees."""
@@ -172,7 +184,7 @@ class Phase:
         while (await admin.status()).unfinished:
             if asyncio.get_running_loop().time() > deadline:
                 raise GatewayError(f"{self.name}: the gateway still has unfinished requests after {LEDGER_WAIT:.0f} s")
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(UNFINISHED_POLL)
         self.ledger = await admin.ledger(self.name)
         self.timeline = await admin.timeline(self.name)
 
@@ -185,8 +197,8 @@ class Phase:
 
 
 def ends_load(event: TimelineEvent) -> bool:
-    """Whether no more injections follow: inject says so, or it let a fault expire, which only a dead one does."""
-    return event.event == "injected" or (event.event == "off" and event.detail.get("why") == "expired")
+    """Whether no more injections follow: inject says so, it let a fault expire, as only a dead one does, or a halt."""
+    return event.event in ("injected", "halt") or (event.event == "off" and event.detail.get("why") == "expired")
 
 
 async def end(tasks: Sequence[asyncio.Task[None]]) -> None:

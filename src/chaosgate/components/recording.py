@@ -21,13 +21,15 @@ from chaosgate.artifacts import (
     read_if_there,
     write_document,
 )
+from chaosgate.artifacts.documents import read_envelope
 from chaosgate.components.places import spec_file, step_file
-from chaosgate.errors import TrackingError
+from chaosgate.errors import ArtifactError, TrackingError
 from chaosgate.model.blocks import make_blocks
 from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, step_id
 from chaosgate.model.result import Injection, Recording, Verdict
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.tracking.location import tracking_uri, without_password
+from chaosgate.model.uri import without_password
+from chaosgate.tracking.location import tracking_uri
 from chaosgate.tracking.mlflow_record import record_run, seal_run
 from chaosgate.tracking.pages import TrackedRun
 
@@ -50,29 +52,39 @@ def record(tracked: TrackedRun, state: Path | None) -> Recording:
 
 
 def record_again(run: str, state: Path, folder: Path) -> str:
-    """Record a run from its files, finished or not, with its seal; the MLflow run id. Raises TrackingError."""
+    """Record a run from its files, finished or not, with its seal; the MLflow run id. Raises TrackingError.
+
+    A seal that cannot be read, or that another record was sealed with, seals nothing clean.
+    """
     tracked = from_files(run, folder)
     mlflow_run = record_run(tracked, state)
     identity = Identity(run, tracked.spec.digest())
     write_document(recording_file(folder), RECORDING, identity, Recording(mlflow_run=mlflow_run))
-    cleanup = read_if_there(step_file(folder, CLEANUP, SEAL.file), SEAL, identity)
-    if cleanup is not None:
-        seal_run(run, tracked.spec, state, cleanup.clean)
+    seal = step_file(folder, CLEANUP, SEAL.file)
+    if seal.exists():
+        cleanup = read_if_there(seal, SEAL, Identity(run, None))
+        in_force = record_digest(folder, run)
+        clean = cleanup is not None and cleanup.clean and in_force is not None and cleanup.record_digest == in_force
+        seal_run(run, tracked.spec, state, clean)
     return mlflow_run
 
 
 def from_files(run: str, folder: Path) -> TrackedRun:
-    """The run as its files tell it. Only spec and record must be there: deploy writes both before anything else."""
+    """The run as its files tell it. Only spec and record must be there: deploy writes both before anything else.
+
+    Where the verdict's file does not say what the record in force says, the record counts: it is what is sealed.
+    """
     identity = Identity(run, None)
     spec = read_document(spec_file(folder), SPEC, identity)
     concluded = partial(step_file, folder, CONCLUDE)
     opened = read_document(step_file(folder, DEPLOY, RECORD.file), RECORD, identity)
     closed = read_if_there(concluded(RECORD.file), RECORD, identity) or opened
+    told = Verdict(verdict=closed.verdict, reasons=closed.reasons, subject=closed.subject)
     verdict = read_if_there(concluded(VERDICT.file), VERDICT, identity)
     return TrackedRun(
         run=run,
         spec=spec,
-        verdict=verdict or Verdict(verdict=closed.verdict, reasons=closed.reasons, subject=closed.subject),
+        verdict=verdict if verdict is not None and verdict.verdict == told.verdict else told,
         estimates=read_if_there(concluded(ESTIMATES.file), ESTIMATES, identity),
         fits=read_if_there(concluded(FIT.file), FIT, identity),
         injections=tuple(injections(spec, folder, identity)),
@@ -91,11 +103,27 @@ def injections(spec: ChaosSpec, folder: Path, identity: Identity) -> Iterator[In
 
 
 def public_files(folder: Path) -> Iterator[Path]:
-    """The artifacts of the run: no log, no token, no process list."""
+    """The artifacts of the run: no log, no token, no process list, and no link, which may lead to any of these."""
     names = {artifact.file for artifact in ARTIFACTS.values()}
     for file in sorted(folder.rglob("*")):
-        if file.name in names and file.relative_to(folder).parts[0] not in PRIVATE:
+        private = file.is_symlink() or file.relative_to(folder).parts[0] in PRIVATE
+        if file.name in names and not private:
             yield file
+
+
+def record_file(folder: Path) -> Path | None:
+    """The record in force: the conclusion's, else the one deploy opened."""
+    files = (step_file(folder, step, RECORD.file) for step in (CONCLUDE, DEPLOY))
+    return next((file for file in files if file.exists()), None)
+
+
+def record_digest(folder: Path, run_id: str) -> str | None:
+    """The digest of the record in force, None when there is none that can be read."""
+    file = record_file(folder)
+    try:
+        return None if file is None else str(read_envelope(file, RECORD, Identity(run_id, None))["digest"])
+    except ArtifactError:
+        return None
 
 
 def recording_file(folder: Path) -> Path:

@@ -46,13 +46,15 @@ def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
         )
 
 
-def start_engine(spec: ChaosSpec, run_dir: Path) -> Served:
-    """The embedded engine on a free port of the loopback interface."""
+def start_engine(spec: ChaosSpec, run_dir: Path, lifetime: float) -> Served:
+    """The embedded engine on a free port of the loopback interface, for at most `lifetime` seconds."""
     words = ("--host", "127.0.0.1", "--port", "0", "--model", spec.spec.target.model)
-    return start_server(run_dir, "engine", ("-m", "chaosgate.engine", *words))
+    return start_server(run_dir, "engine", ("-m", "chaosgate.engine", *words), lifetime)
 
 
-def start_gateway(spec: ChaosSpec, run: str, run_dir: Path, upstream: str, phases: Mapping[str, list[str]]) -> Served:
+def start_gateway(
+    spec: ChaosSpec, run: str, run_dir: Path, upstream: str, phases: Mapping[str, list[str]], lifetime: float
+) -> Served:
     """The run's gateway in front of `upstream`; `phases` says which faults each phase may see."""
     config = {
         "upstream": upstream,
@@ -66,14 +68,18 @@ def start_gateway(spec: ChaosSpec, run: str, run_dir: Path, upstream: str, phase
     write_whole(config_file, canonical_json(config).encode())
     words = ("--host", "127.0.0.1", "--port", "0", "--admin-port", "0")
     files = ("--config", str(config_file), "--token-file", str(token_file(run_dir)))
-    return start_server(run_dir, "gateway", ("-m", "chaosgate.gateway", *words, *files))
+    return start_server(run_dir, "gateway", ("-m", "chaosgate.gateway", *words, *files), lifetime)
 
 
 def new_token(run_dir: Path) -> SecretRef:
-    """A fresh admin token in a file that only this user reads."""
+    """A fresh admin token in a file that only this user reads; a DeployError where one stands already."""
     file = token_file(run_dir)
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        # A file or a link that somebody else put there would hand them the token.
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise DeployError(f"{file}: cannot be made: {error.strerror}; a run starts in a folder of its own") from error
     with os.fdopen(handle, "w") as output:
         output.write(secrets.token_urlsafe(32))
     return SecretRef(file=str(file))
@@ -91,11 +97,15 @@ def arm_sweeper(run: str, state: Path, run_dir: Path, seconds: float) -> Process
     return process
 
 
-def start_server(run_dir: Path, role: str, words: Sequence[str]) -> Served:
-    """Start a server that writes a ready file once it serves; a DeployError tells why it did not."""
+def start_server(run_dir: Path, role: str, words: Sequence[str], lifetime: float) -> Served:
+    """Start a server that writes a ready file once it serves and ends after `lifetime` seconds, whoever else is gone.
+
+    A DeployError tells why it does not serve.
+    """
     ready = run_dir / "ready" / f"{role}.json"
     ready.parent.mkdir(parents=True, exist_ok=True)
-    process, child = spawn(run_dir, role, python(*words, "--ready-file", str(ready)))
+    last = ("--lifetime", f"{lifetime:.1f}", "--ready-file", str(ready))
+    process, child = spawn(run_dir, role, python(*words, *last))
     return Served(process, _wait_ready(run_dir, role, ready, child))
 
 

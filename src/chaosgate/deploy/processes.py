@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -15,18 +16,24 @@ from pydantic import ValidationError
 
 from chaosgate.artifacts.files import unwritable, write_whole
 from chaosgate.errors import ArtifactError
-from chaosgate.model.result import Process
+from chaosgate.model.result import Process, ProcessPlace
 
 GRACE = 5.0
 """Seconds a process has to end after SIGTERM before it is killed."""
 MARK = "CHAOSGATE_RUN_FOLDER"
 """The environment variable that every process of a run inherits, and so do those that these start: whoever starts a
 process may be killed before it has written it down."""
+PROC = Path("/proc")
+"""Where Linux tells of processes; elsewhere psutil has to do."""
+START_TIME = 22 - 3
+"""Where the start time stands behind the program's name in /proc/PID/stat: proc_pid_stat(5), field 22; the name, which
+may hold spaces, is field 2."""
 
 
 def python(*words: str) -> list[str]:
-    """The command line of this Python with `words`."""
-    return [sys.executable, *words]
+    """The command line of this Python with `words`; modules in the current directory are not found by it."""
+    # With -m, Python would look there first: a repository with a queue.py of its own would break every step.
+    return [sys.executable, "-P", *words]
 
 
 def spawn(run_dir: Path, role: str, argv: Sequence[str]) -> tuple[Process, subprocess.Popen[bytes]]:
@@ -79,7 +86,7 @@ def register_child(run_dir: Path, role: str, child: subprocess.Popen[Any]) -> Pr
 
 def register(run_dir: Path, role: str, pid: int) -> Process:
     """Write down that process `pid` belongs to the run as `role`."""
-    process = Process(role=role, pid=pid, created=created(pid))
+    process = Process(role=role, pid=pid, created=created(pid), place=here())
     write_whole(run_dir / "processes" / f"{role}.json", process.model_dump_json().encode())
     return process
 
@@ -97,45 +104,87 @@ def registered(run_dir: Path) -> list[Process]:
 
 def strays(run_dir: Path) -> Iterator[Process]:
     """Every running process that carries the run's mark, whether or not it was written down; this one is left out."""
+    place = here()
     for found in psutil.process_iter():
         try:
             if found.pid != os.getpid() and found.environ().get(MARK) == str(run_dir):
-                yield Process(role="stray", pid=found.pid, created=float(found.create_time()))
+                yield Process(role="stray", pid=found.pid, created=created(found.pid), place=place)
         except psutil.Error:
             # It ended meanwhile, or it is another user's and so none of this run.
             continue
 
 
+def here() -> ProcessPlace:
+    """The place of this process."""
+    boot, namespace = PROC / "sys/kernel/random/boot_id", PROC / "self/ns/pid"
+    return ProcessPlace(
+        host=socket.gethostname(),
+        boot=boot.read_text().strip() if boot.exists() else None,
+        namespace=os.readlink(namespace) if namespace.is_symlink() else None,
+    )
+
+
+def elsewhere(process: Process) -> bool:
+    """Whether the process belongs to another machine or PID namespace, so that nothing can be said of it from here.
+
+    One of this machine before it was started again is not elsewhere: it is gone.
+    """
+    return not _is_here(process.place) and not _before_restart(process.place)
+
+
+def _is_here(place: ProcessPlace) -> bool:
+    current = here()
+    if place.boot is None or current.boot is None:
+        return place == current
+    return (place.boot, place.namespace) == (current.boot, current.namespace)
+
+
+def _before_restart(place: ProcessPlace) -> bool:
+    current = here()
+    return place.host == current.host and None not in (place.boot, current.boot) and place.boot != current.boot
+
+
 def created(pid: int) -> float:
-    """When process `pid` started, in seconds since the epoch; 0 when it is gone already."""
+    """When process `pid` started, as `Process.created` says; 0 when it is gone already."""
     try:
+        if (PROC / "self/stat").exists():
+            fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+            return float(fields[START_TIME])
         return float(psutil.Process(pid).create_time())
-    except psutil.NoSuchProcess:
+    except (FileNotFoundError, ProcessLookupError, psutil.NoSuchProcess):
         return 0.0
 
 
 def alive(process: Process) -> bool:
-    """Whether this very process runs: a later one with the same id does not count, nor does a zombie."""
+    """Whether this very process runs here: a later one with the same id does not count, nor does a zombie."""
+    return _find(process) is not None
+
+
+def _find(process: Process) -> psutil.Process | None:
+    if not _is_here(process.place):
+        return None
     try:
         found = psutil.Process(process.pid)
-        # Two readings of one start time may differ in the last bits of the boot time they are computed from.
-        same = abs(found.create_time() - process.created) < 1.0
-        return same and found.status() != psutil.STATUS_ZOMBIE
+        same = created(process.pid) == process.created and found.status() != psutil.STATUS_ZOMBIE
+        return found if same else None
     except psutil.NoSuchProcess:
-        return False
+        return None
 
 
 def stop(process: Process, grace: float = GRACE) -> bool:
-    """End the process: SIGTERM, then SIGKILL after `grace` seconds. True when it is gone."""
-    for signal_name, seconds in (("terminate", grace), ("kill", grace)):
-        if not alive(process):
-            return True
+    """End the process: SIGTERM, then SIGKILL after `grace` seconds. True when it is gone, False where nobody knows."""
+    for signal_name in ("terminate", "kill"):
+        # The one that was looked at is the one that is signalled: psutil refuses when its id was given away meanwhile.
+        found = _find(process)
+        if found is None:
+            break
         try:
-            getattr(psutil.Process(process.pid), signal_name)()
-        except psutil.NoSuchProcess:
-            return True
-        _wait_gone(process, seconds)
-    return not alive(process)
+            getattr(found, signal_name)()
+        except psutil.Error:
+            # It ended meanwhile, or it is another user's; the next look says which.
+            continue
+        _wait_gone(process, grace)
+    return not alive(process) and not elsewhere(process)
 
 
 def _wait_gone(process: Process, seconds: float) -> None:

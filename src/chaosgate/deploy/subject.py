@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from chaosgate.errors import DeployError
+from chaosgate.errors import DeployError, one_line
 from chaosgate.model.result import Subject
 from chaosgate.registry import unknown
 
@@ -23,22 +23,32 @@ async def read_subject(base_url: str, model: str) -> Subject:
         listing = await _get(session, f"{base_url}/v1/models")
         entry = _entry(listing, model, base_url)
         version = await _optional(session, f"{base_url}/version")
-    own = entry.get("chaosgate") or {}
+    own = _mapping(entry.get("chaosgate"))
     return Subject(
         model=model,
         engine=str(own.get("engine") or entry.get("owned_by") or "unknown"),
-        engine_version=own.get("engine_version") or version.get("version"),
-        weights_digest=own.get("weights_digest"),
-        arguments=own.get("arguments") or _arguments(entry),
+        engine_version=_text(own.get("engine_version") or version.get("version")),
+        weights_digest=_text(own.get("weights_digest")),
+        arguments=_mapping(own.get("arguments")) or _arguments(entry),
     )
 
 
 def _entry(listing: dict[str, Any], model: str, base_url: str) -> dict[str, Any]:
-    entries = {str(entry.get("id")): entry for entry in listing.get("data") or []}
+    data = listing.get("data")
+    listed = map(_mapping, data if isinstance(data, list) else ())
+    entries = {one_line(str(entry.get("id"))): entry for entry in listed}
     if model not in entries:
         raise DeployError(f"{base_url} does not serve the spec's model: {unknown('model', model, entries)}")
-    found: dict[str, Any] = entries[model]
-    return found
+    return entries[model]
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """`value` where it is a JSON object; a server may send anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _arguments(entry: dict[str, Any]) -> dict[str, Any]:
@@ -48,12 +58,15 @@ def _arguments(entry: dict[str, Any]) -> dict[str, Any]:
 
 async def _get(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
     try:
-        async with session.get(url) as response:
+        async with session.get(url, allow_redirects=False) as response:
+            if 300 <= response.status < 400 and "Location" in response.headers:
+                target = one_line(response.headers["Location"])
+                raise DeployError(f"{url}: answered with a redirect to {target}; name the server itself")
             if response.status != 200:
                 raise DeployError(f"{url}: answered status {response.status}; an OpenAI-compatible server is needed")
             data = await response.json(content_type=None)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise DeployError(f"{url}: cannot be read: {_cause(error)}; is the server up?") from error
+        raise DeployError(f"{url}: cannot be read: {one_line(_cause(error))}; is the server up?") from error
     if not isinstance(data, dict):
         raise DeployError(f"{url}: answered no JSON object; an OpenAI-compatible server is needed")
     return data

@@ -1,4 +1,4 @@
-"""`python -m chaosgate.engine`: serves the embedded engine until SIGTERM or SIGINT."""
+"""`python -m chaosgate.engine`: serves the embedded engine until SIGTERM, SIGINT or the end of its lifetime."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import argparse
 import asyncio
 import json
+import math
 import signal
 import socket
 import sys
@@ -35,20 +36,24 @@ SHUTDOWN_SECONDS = 0.5
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the server; the exit code is 0 after SIGTERM or SIGINT and 2 for an address that cannot be had."""
+    """Runs the server; the exit code is 0 once it was ended and 2 for an address that cannot be had."""
     options = _parser().parse_args(arguments)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         listener = listen(options.host, options.port)
-        uvloop.run(serve(listener, EngineConfig(model=options.model, seed=options.seed), options.ready_file))
+        config = EngineConfig(model=options.model, seed=options.seed)
+        uvloop.run(serve(listener, config, options.ready_file, options.lifetime))
     except UsageError as error:
         print(f"chaosgate engine: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-async def serve(listener: socket.socket, config: EngineConfig, ready_file: Path | None) -> None:
-    """Serves on `listener` until a signal asks to stop; `ready_file` is written once requests are answered."""
+async def serve(listener: socket.socket, config: EngineConfig, ready_file: Path | None, lifetime: float | None) -> None:
+    """Serves on `listener` until a signal asks to stop or `lifetime` seconds are over.
+
+    `ready_file` is written once requests are answered.
+    """
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -66,7 +71,9 @@ async def serve(listener: socket.socket, config: EngineConfig, ready_file: Path 
         if ready_file is not None:
             write_ready(ready_file, url)
         print(f"chaosgate engine: serving {config.model} on {url}", file=sys.stderr, flush=True)
-        await stop.wait()
+        await asyncio.wait_for(stop.wait(), lifetime)
+    except TimeoutError:
+        print(f"chaosgate engine: its lifetime of {lifetime:g} s is over", file=sys.stderr)
     finally:
         await runner.cleanup()
 
@@ -90,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default=EngineConfig.model, help="name to serve under (default: %(default)s)")
     parser.add_argument("--seed", type=_seed, default=EngineConfig.seed, help="of the weights (default: %(default)s)")
     parser.add_argument("--ready-file", type=Path, help="file to write {url, pid} to once requests are answered")
+    parser.add_argument("--lifetime", type=_seconds, help="seconds after which it ends by itself")
     return parser
 
 
@@ -97,6 +105,13 @@ def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"a seed is a whole number of 0 or more, got {text!r}")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"a lifetime is a number of seconds above 0, got {text!r}")
+    return seconds
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ def estimate_run(run: RunData) -> Estimates:
     body = run.spec.spec
     return Estimates(
         steady_state=tuple(estimator.baseline(steady.sli) for steady in body.steady_state.objectives),
+        recovered=tuple(estimator.recovered(steady.sli) for steady in body.steady_state.objectives),
         objectives=tuple(
             estimate_objective(estimator, objective) for objective in body.objectives if objective.sli is not None
         ),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from chaosgate.estimate.data import PhaseData, RunData
-from chaosgate.estimate.objectives import named_slis
+from chaosgate.estimate.objectives import judged_doses, named_slis
 from chaosgate.estimate.requests import Request
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import BASELINE, SETTLE
@@ -19,7 +19,7 @@ from chaosgate.model.observation import TimelineEvent, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import InjectedWindow, Injection
 from chaosgate.model.sli import resolve_sli
-from chaosgate.units import format_duration
+from chaosgate.units import format_duration, format_value
 
 
 def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
@@ -27,6 +27,7 @@ def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
     steady = run.spec.spec.steady_state.windows
     if len(windows.baseline) < steady:
         yield f"{BASELINE}: its {steady} windows cannot be placed: no `started` event in the timeline tells the warm-up"
+    yield from _halts(run.phases.get(BASELINE), None)
     for block, recovery in zip(run.blocks, windows.recoveries, strict=True):
         injection = run.injections.get(block.phase)
         yield from _cut_short(run, block, injection)
@@ -37,6 +38,7 @@ def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
     for part in (windows.baseline, *windows.sweeps.values()):
         yield from _empty(part)
     yield from _without_clean_answer(run, windows)
+    yield from _untouched(run, windows)
 
 
 def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
@@ -101,6 +103,22 @@ def _without_clean_answer(run: RunData, windows: RunWindows) -> Iterator[str]:
         )
 
 
+def _untouched(run: RunData, windows: RunWindows) -> Iterator[str]:
+    """Doses that an objective judges and at which no request was touched: its numbers say nothing of the fault there.
+
+    A fault that touched nothing at any dose is left to its witness, which says so once.
+    """
+    rows = (row for phase in run.phases.values() for row in phase.ledger)
+    touched = {(row.fault, row.dose) for row in rows if row.applied and row.dose}
+    for fault in run.spec.spec.faults:
+        if any(name == fault.name for name, _ in touched):
+            injected = {window.dose for window in windows.sweeps[fault.name]}
+            for dose in sorted(judged_doses(run.spec, fault) & injected):
+                if (fault.name, dose) not in touched:
+                    said = format_value(dose, fault.axis().dimension)
+                    yield f"{fault.name}: no request was touched at dose {said}; hold it longer or raise the share"
+
+
 def _name(window: InjectedWindow) -> str:
     return f"window {window.window} of {window.fault}"
 
@@ -118,19 +136,20 @@ def _unplanned(block: Block, injection: Injection) -> Iterator[str]:
 
 
 def _load_problems(phase: PhaseData, windows: Sequence[Window]) -> Iterator[str]:
-    """Load must have run from before the first window until after the last one."""
+    """Load must have run from before the first window until after the last one; at a halt, which is a gap, it ends."""
     for name in ("started", "done"):
         found = len(events_of(phase, name))
         if found != 1:
             yield f"{phase.phase}: the timeline holds {found} `{name}` events; 1 is needed"
     end = max((window.end for window in windows), default=-math.inf)
-    for event in events_of(phase, "done"):
+    for event in events_of(phase, "done") if not events_of(phase, "halt") else ():
         if not event.at >= end - SETTLE:
             yield f"{phase.phase}: load ended {format_duration(round(end - event.at, 3))} before the last window did"
 
 
 def _timeline_problems(phase: PhaseData, injection: Injection) -> Iterator[str]:
-    if injection.status.status == "ok" and not events_of(phase, "injected"):
+    # After a halt measure does not wait for inject to notice it.
+    if injection.status.status == "ok" and not events_of(phase, "injected", "halt"):
         yield f"{phase.phase}: the timeline has no `injected` event; inject did not finish"
     for name in ("on", "off"):
         events = events_of(phase, name)

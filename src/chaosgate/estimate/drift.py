@@ -45,6 +45,7 @@ def criteria(spec: ChaosSpec) -> list[Criterion]:
 def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
+    One, too, where the first or the last hold no request that counts: then nobody can tell.
     They differ when their 95 % intervals do not meet. The design effect is pooled over the baseline, the first and the
     last controls, each with its own mean, so that a drift does not widen its own yardstick; the controls between are
     left out, in which a drift under way would do that.
@@ -55,7 +56,13 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
             continue
         ends = (controls[:CONTROLS], controls[-CONTROLS:])
         first, last = (_share(criterion, pair, [windows.baseline, *ends], spec) for pair in ends)
-        if first and last and (first[1] > last[2] or last[1] > first[2]):
+        if first is None or last is None:
+            ends_without = " and ".join(name for name, share in (("first", first), ("last", last)) if share is None)
+            yield (
+                f"{criterion.fault}: nothing tells whether the controls drifted: no request of the {ends_without} "
+                f"counts for {criterion.name}"
+            )
+        elif first[1] > last[2] or last[1] > first[2]:
             yield (
                 f"{criterion.fault}: the controls drifted: {_said(first)} of requests broke {criterion.name} "
                 f"{criterion.bound} in the first, {_said(last)} in the last"

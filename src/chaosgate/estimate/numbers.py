@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chaosgate.model.observation import MIN_WINDOWS, Window
+from chaosgate.model.result import finite
 from chaosgate.model.sli import SliRef
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import Group, needed, share_interval
@@ -20,8 +21,9 @@ from chaosgate.statistics.ranks import quantile_rank
 class Numbers:
     """An SLI's value with its 95 % interval, in base units.
 
-    `n` requests count, in `windows` windows that hold any. None stands for a number that does not exist; `reason` then
-    says why. Only an upper or only a lower end may be missing: the interval is open on that side.
+    `n` requests count, in `windows` windows that hold any. None stands for a number that does not exist or is infinite;
+    `reason` then says why. Only an upper or only a lower end may be missing: the interval is open on that side.
+    `unbounded` says that even the lower end is infinite: so many requests failed that no bound from above is kept.
     """
 
     value: float | None
@@ -30,6 +32,7 @@ class Numbers:
     n: int
     windows: int
     reason: str | None = None
+    unbounded: bool = False
 
 
 def estimate(
@@ -37,6 +40,9 @@ def estimate(
 ) -> Numbers:
     """The estimate of `ref` over all of `windows` together; the same for the same arguments.
 
+    A quantile is that of the adjusted view: a request that failed is infinitely slow, so that a service which gives up
+    on its slow requests looks no faster for it. Requests that do not count at all must not hide either: a window in
+    which none counts leaves no interval.
     Windows at different doses are different strata: what differs between doses is no noise between windows.
     `undisturbed` are groups of windows without a fault (baseline, controls); the design effect is pooled with theirs,
     for shares where `windows` are fewer than 6. A window that is judged is left out of them.
@@ -45,7 +51,10 @@ def estimate(
     pooled = np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
     blocker = _blocker(ref, pooled, len(measured), len(windows))
     if blocker is not None:
-        return Numbers(_value(ref, pooled), None, None, len(pooled), len(measured), blocker)
+        value = _value(ref, pooled)
+        if value is None and len(pooled) and _are_numbers(ref, pooled):
+            blocker = f"{_failures(pooled)}; {blocker}"
+        return Numbers(value, None, None, len(pooled), len(measured), blocker)
     strata, borrowed = _strata(measured), _borrowed(ref, windows, undisturbed)
     if ref.quantile is not None:
         return _quantile(ref.quantile, pooled, strata, borrowed)
@@ -68,7 +77,7 @@ def _borrowed(ref: SliRef, judged: Sequence[Window], undisturbed: Sequence[Seque
     """The values of the undisturbed windows that are not judged themselves, by group."""
     known = {_identity(window) for window in judged}
     groups = [[_values(ref, window) for window in group if _identity(window) not in known] for group in undisturbed]
-    filled = [[values for values in group if len(values) and np.isfinite(values).all()] for group in groups]
+    filled = [[values for values in group if len(values) and _are_numbers(ref, values)] for group in groups]
     return [group for group in filled if group]
 
 
@@ -77,29 +86,36 @@ def _identity(window: Window) -> Hashable:
 
 
 def _values(ref: SliRef, window: Window) -> Floats:
-    found = (ref.kind.value(sample) for sample in window.samples)
+    found = (ref.kind.adjusted(sample) for sample in window.samples)
     return np.array([value for value in found if value is not None], dtype=float)
 
 
+def _are_numbers(ref: SliRef, values: Floats) -> bool:
+    """Whether all `values` can be: finite, or +inf for the requests that failed where a quantile is asked for."""
+    return bool((np.isfinite(values) if ref.quantile is None else values > -np.inf).all())
+
+
 def _value(ref: SliRef, pooled: Floats) -> float | None:
-    """The quantile or the mean of the sorted values; None when there are none or some are no numbers."""
-    if not len(pooled) or not np.isfinite(pooled).all():
+    """The quantile or the mean of the sorted values; None when there are none, some are no numbers, or it is inf."""
+    if not len(pooled) or not _are_numbers(ref, pooled):
         return None
     if ref.quantile is None:
         return float(pooled.mean())
-    return float(pooled[quantile_rank(ref.quantile, len(pooled)) - 1])
+    return finite(float(pooled[quantile_rank(ref.quantile, len(pooled)) - 1]))
 
 
 def _blocker(ref: SliRef, pooled: Floats, filled: int, windows: int) -> str | None:
     """Why `pooled` has no interval at all, None when it has one."""
     if not len(pooled):
         return f"no request counts for {ref.name} in {windows} windows"
-    if not np.isfinite(pooled).all():
+    if not _are_numbers(ref, pooled):
         return f"{ref.name} gave a value that is not finite; an SLI gives a number or None"
     if ref.quantile is None and not np.isin(pooled, (0.0, 1.0)).all():
         return f"{ref.name} gave a value other than 0 and 1; a share is the mean of zeros and ones"
     if filled < MIN_WINDOWS:
         return f"{filled} of {MIN_WINDOWS} windows needed hold a request that counts for {ref.name}"
+    if filled < windows:
+        return f"{windows - filled} of {windows} windows hold no request that counts for {ref.name}"
     if ref.quantile is not None and len(pooled) < needed(ref.quantile):
         return f"n = {len(pooled)} of {needed(ref.quantile)} needed for a {_percentile(ref.quantile)}"
     return None
@@ -122,10 +138,18 @@ def _quantile(
     ranked = RankedValues(strata, borrowed, pooled)
     lower, upper = ranked.lower(quantile), ranked.upper(quantile)
     windows = sum(len(stratum) for stratum in strata)
-    return Numbers(ranked.value(quantile), lower, upper, ranked.n, windows, _open_end(quantile, ranked, lower, upper))
+    value, unbounded = ranked.value(quantile), lower == math.inf
+    said = [_failures(pooled) if math.inf in (value, lower, upper) else None, _open_end(quantile, ranked, lower, upper)]
+    reason = "; ".join(each for each in said if each is not None) or None
+    return Numbers(finite(value), finite(lower), finite(upper), ranked.n, windows, reason, unbounded)
+
+
+def _failures(pooled: Floats) -> str:
+    return f"{np.isinf(pooled).sum()} of {len(pooled)} requests failed and count as infinitely slow"
 
 
 def _open_end(quantile: float, ranked: RankedValues, lower: float | None, upper: float | None) -> str | None:
+    """Why an end was not found; an end that was found and is infinite is none of these."""
     missing = [name for name, end in (("lower", lower), ("upper", upper)) if end is None]
     if not missing:
         return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chaosgate.estimate.numbers import Numbers, estimate
 from chaosgate.estimate.position import position
 from chaosgate.estimate.windows import RunWindows
+from chaosgate.model.blocks import longest_within
 from chaosgate.model.fault import Fault
 from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.result import Estimate, ObjectiveEstimate, finite
@@ -31,6 +32,10 @@ class Estimator:
         """`sli` over the recovery windows that start `after` seconds or more after the last `off`."""
         numbers = self._numbers(sli, self.windows.recovered(fault, after))
         return _labelled(numbers, Estimate(sli=sli, at="recovery", place="recovery", dimension=_dimension(sli)))
+
+    def recovered(self, sli: str) -> Estimate:
+        """`sli` over the recovery windows that start once every `within` of the spec has passed."""
+        return self.recovery(sli, after=longest_within(self.spec))
 
     def dose(self, sli: str, fault: Fault, dose: float) -> Estimate:
         """`sli` at one dose; 0 means the controls."""
@@ -77,6 +82,18 @@ def objective_fault(spec: ChaosSpec, objective: Objective) -> Fault:
     return spec.fault(objective.fault) if objective.fault is not None else spec.spec.faults[0]
 
 
+def judged_doses(spec: ChaosSpec, fault: Fault) -> set[float]:
+    """The doses of `fault` that any objective judges."""
+    mine = (o for o in spec.spec.objectives if objective_fault(spec, o).name == fault.name)
+    ranges = [objective.at for objective in mine if isinstance(objective.at, DoseRange)]
+    return {dose for at in ranges for dose in fault.dose.values if selected(dose, dose_bound(at))}
+
+
+def dose_bound(at: DoseRange) -> Bound | None:
+    """The bound of a dose range, None for all doses."""
+    return at.dose if isinstance(at.dose, Bound) else None
+
+
 def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveEstimate:
     """What `objective`, one on an SLI, rests on, with baseline and recovery to compare."""
     sli, at = objective.sli, objective.at
@@ -97,7 +114,7 @@ def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveE
 
 def _at_doses(estimator: Estimator, objective: Objective, at: DoseRange) -> Iterator[Estimate]:
     fault, sli = objective_fault(estimator.spec, objective), str(objective.sli)
-    among = at.dose if isinstance(at.dose, Bound) else None
+    among = dose_bound(at)
     doses = [dose for dose in sorted(set(fault.dose.values)) if selected(dose, among)]
     if objective.each and doses:
         yield from (estimator.dose(sli, fault, dose) for dose in doses)
@@ -106,26 +123,29 @@ def _at_doses(estimator: Estimator, objective: Objective, at: DoseRange) -> Iter
 
 
 def _after_recovery(estimator: Estimator, objective: Objective) -> tuple[Estimate, float | None]:
-    """The estimate from the first window start on from which the SLI is back, else from the latest allowed start on.
+    """The estimate over the whole recovery where the SLI is back in it, else from the latest allowed start on.
 
-    Back means that the interval over all windows that follow lies wholly inside the bound.
+    Back means that the interval over all windows that follow lies wholly inside the bound. Both looks are planned, and
+    there are no more of them: with one at every window start that `within` allows, a service at the bound would pass
+    too often, because any of many intervals may lie inside by chance (optional stopping: Armitage, McPherson & Rowe,
+    JRSS A 132, 1969).
     """
     sli, bound = str(objective.sli), objective.bound
     found, after = estimator.recovery(sli, objective.fault), None
-    for after in _candidates(estimator.windows, objective):
+    for after in _looks(estimator.windows, objective):
         found = estimator.recovery(sli, objective.fault, after)
-        if bound is not None and position(bound, found.value, found.lower, found.upper) == "inside":
+        if bound is not None and position(bound, found.value, found.lower, found.upper, found.unbounded) == "inside":
             break
     return found, after
 
 
-def _candidates(windows: RunWindows, objective: Objective) -> list[float]:
-    """Seconds after `off` at which recovery windows start: the first, and those `within`, with enough that follow."""
+def _looks(windows: RunWindows, objective: Objective) -> list[float]:
+    """Seconds after `off` at which the first recovery window starts, and the last that `within` allows if another."""
     recoveries = [r for r in windows.recoveries if objective.fault is None or objective.fault in r.faults]
     starts = sorted({round(w.start - r.off, 6) for r in recoveries for w in r.windows})
-    limit = objective.within if objective.within is not None else 0.0
-    later = [start for start in starts[1:] if start <= limit]
-    return starts[:1] + [s for s in later if len(windows.recovered(objective.fault, s)) >= MIN_WINDOWS]
+    allowed = [start for start in starts[1:] if objective.within is not None and start <= objective.within]
+    latest = [s for s in allowed[-1:] if len(windows.recovered(objective.fault, s)) >= MIN_WINDOWS]
+    return starts[:1] + latest
 
 
 def named_slis(spec: ChaosSpec) -> list[str]:
@@ -150,5 +170,11 @@ def _dimension(sli: str) -> Dimension:
 def _labelled(numbers: Numbers, place: Estimate) -> Estimate:
     found = {name: finite(getattr(numbers, name)) for name in ("value", "lower", "upper")}
     return place.model_copy(
-        update={**found, "n": numbers.n, "windows": numbers.windows, "reason": numbers.reason},
+        update={
+            **found,
+            "n": numbers.n,
+            "windows": numbers.windows,
+            "reason": numbers.reason,
+            "unbounded": numbers.unbounded,
+        },
     )

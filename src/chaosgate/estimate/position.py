@@ -10,13 +10,18 @@ from chaosgate.units import Bound
 Position = Literal["inside", "outside", "straddles", "open", "missing"]
 
 
-def position(bound: Bound, value: float | None, lower: float | None, upper: float | None) -> Position:
+def position(
+    bound: Bound, value: float | None, lower: float | None, upper: float | None, unbounded: bool = False
+) -> Position:
     """`inside` when the whole interval keeps `bound`, `outside` when none of it does, `straddles` in between.
 
     An interval may have no end on the far side of the bound. It is `outside` when it begins there: a P95 of at least
     600 ms breaks `<= 300ms` however large it may be. It is `open` when value and beginning keep the bound. Whatever
-    else lacks a number, or has one that is not finite, is `missing`.
+    else lacks a number, or has one that is not finite, is `missing`. An `unbounded` interval lies beyond every number:
+    it is `outside` a bound from above.
     """
+    if unbounded and bound.upper:
+        return "outside"
     near, far = (lower, upper) if bound.upper else (upper, lower)
     if near is None or not math.isfinite(near):
         return "missing"

@@ -9,7 +9,7 @@ import numpy as np
 
 from chaosgate.estimate.data import RunData
 from chaosgate.estimate.windows import RunWindows
-from chaosgate.model.blocks import CONTROLS
+from chaosgate.model.blocks import CONTROLS, longest_within
 from chaosgate.model.fault import Fault, Witness
 from chaosgate.model.observation import Window
 from chaosgate.model.result import WitnessReading
@@ -24,17 +24,20 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
 
     The effect is seen when the mean at the largest dose exceeds that of the first controls by `moved` and, by Welch's
     test on window means (all controls give the undisturbed spread), more than the weather between windows explains. It
-    is gone when the mean of the recovery is less than `moved` above that of the first controls.
+    is gone when the mean after it is less than `moved` of the smallest dose above that of the first controls: what is
+    left of a large dose would be an effect of a small one.
     """
-    dose = max(float(value) for value in fault.dose.values)
+    doses = [float(value) for value in fault.dose.values]
+    dose, least = max(doses), fault.witness(min(doses))
     witness = fault.witness(dose)
     controls, hit = windows.controls(fault.name), windows.at_doses(fault.name, lambda other: other == dose)
     before, during = _mean(witness, controls[:CONTROLS]), _mean(witness, hit)
-    after = _mean(witness, windows.recovered(fault.name))
+    where, later = _afterwards(run, windows, fault)
+    after = _mean(witness, later)
     applied = _applied(run, fault.name)
     moved = before is not None and during is not None and during - before >= witness.moved
     bitten = applied > 0 and moved and _significant(_window_means(witness, hit), _window_means(witness, controls))
-    gone = before is not None and after is not None and after - before < witness.moved
+    gone = before is not None and after is not None and after - before < least.moved
     return WitnessReading(
         fault=fault.name,
         what=witness.what,
@@ -46,8 +49,19 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
         after=after,
         bitten=bitten,
         gone=gone,
-        reason=_reason(witness, applied, before, during, after, bitten, gone),
+        reason=_reason(witness, applied, before, during, after, bitten, gone, where),
     )
+
+
+def _afterwards(run: RunData, windows: RunWindows, fault: Fault) -> tuple[str, Sequence[Window]]:
+    """Where a fault must be gone: in the recovery once every `within` has passed, for the last fault of its block.
+
+    The sweeps of others lie between an earlier fault and the recovery; its own last controls follow it directly.
+    """
+    if any(recovery.faults[-1:] == (fault.name,) for recovery in windows.recoveries):
+        return "the recovery", windows.recovered(fault.name, longest_within(run.spec))
+    controls = windows.controls(fault.name)
+    return "its last controls", controls[-CONTROLS:] if len(controls) >= 2 * CONTROLS else ()
 
 
 def _applied(run: RunData, fault: str) -> int:
@@ -93,6 +107,7 @@ def _reason(
     after: float | None,
     bitten: bool,
     gone: bool,
+    where: str,
 ) -> str | None:
     """Why the fault cannot be said to have come and gone, None when it can."""
 
@@ -110,5 +125,5 @@ def _reason(
             f"a rise of {said(witness.moved)}, above the variation between windows, was expected"
         )
     if not gone:
-        return f"is not gone: the {witness.what} was {said(before)} before and is {said(after)} in the recovery"
+        return f"is not gone: the {witness.what} was {said(before)} before and is {said(after)} in {where}"
     return None

@@ -1,10 +1,11 @@
-"""`python -m chaosgate.gateway`: serves one run's gateway until SIGTERM or SIGINT."""
+"""`python -m chaosgate.gateway`: serves one run's gateway until SIGTERM, SIGINT or the end of its lifetime."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import math
 import os
 import signal
 import sys
@@ -21,13 +22,13 @@ from chaosgate.sockets import listen
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the gateway; 0 after SIGTERM or SIGINT, 2 for a bad configuration or an address that cannot be had."""
+    """Run the gateway; 0 once it was ended, 2 for a bad configuration or an address that cannot be had."""
     options = _parser().parse_args(arguments)
     try:
         config = load_config(options.config)
         token = read_token_file(options.token_file)
         data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
-        uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file))
+        uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file, options.lifetime))
     except ChaosgateError as error:
         print(f"chaosgate gateway: {error}", file=sys.stderr)
         return error.exit_code
@@ -46,14 +47,17 @@ def read_token_file(path: Path) -> str:
     return token
 
 
-async def _serve(gateway: Gateway, ready_file: Path) -> None:
+async def _serve(gateway: Gateway, ready_file: Path, lifetime: float | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with gateway:
         ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
         write_whole(ready_file, json.dumps(ready).encode() + b"\n")
-        await stop.wait()
+        try:
+            await asyncio.wait_for(stop.wait(), lifetime)
+        except TimeoutError:
+            print(f"chaosgate gateway: its lifetime of {lifetime:g} s is over", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--admin-port", type=int, default=0, help="admin port (default: %(default)s)")
     parser.add_argument("--ready-file", type=Path, required=True, help="written as {url, admin, pid} once both serve")
     parser.add_argument("--token-file", type=Path, required=True, help="file with the admin token")
+    parser.add_argument("--lifetime", type=_seconds, help="seconds after which it ends by itself")
     return parser
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"a lifetime is a number of seconds above 0, got {text!r}")
+    return seconds
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import aiohttp
 from pydantic import Field, ValidationError
 
-from chaosgate.errors import GatewayError
+from chaosgate.errors import GatewayError, one_line
 from chaosgate.model.base import Frozen, first_refusal
 from chaosgate.model.observation import LedgerRow, TimelineEvent
 from chaosgate.model.result import SecretRef
@@ -135,7 +135,9 @@ class GatewayAdmin:
         call = f"{method} {self._url}{path}"
         timeout = aiohttp.ClientTimeout(total=seconds, connect=CONNECT_SECONDS)
         try:
-            async with self._session.request(method, self._url + path, json=body, timeout=timeout) as response:
+            async with self._session.request(
+                method, self._url + path, json=body, timeout=timeout, allow_redirects=False
+            ) as response:
                 answer = await response.read()
         except TimeoutError as error:
             raise GatewayError(f"{call}: no answer in time; check that the gateway runs") from error
@@ -186,9 +188,9 @@ def _query(phase: str | None) -> str:
 def _words(answer: bytes) -> str:
     """The error text of an admin answer, or the beginning of whatever came instead."""
     try:
-        return _Error.model_validate_json(answer).error
+        return one_line(_Error.model_validate_json(answer).error)
     except ValidationError:
-        return answer[:200].decode(errors="replace") or "nothing more was said"
+        return one_line(answer[:200].decode(errors="replace")) or "nothing more was said"
 
 
 class _Error(Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
@@ -12,8 +13,10 @@ from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import InjectedWindow
 from chaosgate.model.spec import ChaosSpec
 
-RENEWAL = 5.0
-"""Seconds a fault outlives its window at the gateway when nobody ends it."""
+TTL = 5.0
+"""Seconds a fault lives at the gateway unless it is renewed: so long it outlives an injector that was killed."""
+RENEW_EVERY = 1.0
+"""Seconds between two renewals; several may come late before the fault is lost."""
 POLL = 0.1
 """Seconds between two looks at the timeline."""
 
@@ -79,11 +82,33 @@ async def _run_window(
 
 
 async def _hold(switch: FaultSwitch, window: PlannedWindow, seconds: float) -> float:
-    """Put the fault on and keep it for `seconds`; returns when it went on. Cancelled meanwhile, it takes it off."""
+    """Put the fault on and keep it for `seconds` or up to a halt; returns when it went on. A failure takes it off."""
     try:
-        on = await switch.on(window.fault, window.dose, window.index, seconds + RENEWAL)
-        await asyncio.sleep(seconds)
-    except asyncio.CancelledError:
-        await switch.off(window.fault)
+        on = await switch.on(window.fault, window.dose, window.index, TTL)
+        await _keep(switch, window, on, seconds)
+    except (asyncio.CancelledError, GatewayError):
+        with contextlib.suppress(GatewayError):
+            await switch.off(window.fault)
         raise
     return on
+
+
+async def _keep(switch: FaultSwitch, window: PlannedWindow, on: float, seconds: float) -> None:
+    clock = asyncio.get_running_loop().time
+    end = clock() + seconds
+    while True:
+        await asyncio.sleep(max(0.0, min(RENEW_EVERY, end - clock())))
+        if clock() >= end:
+            return
+        try:
+            since = await switch.on(window.fault, window.dose, window.index, TTL)
+        except GatewayError:
+            # A halt ends the window, which is as good as proved; every other refusal is a failure.
+            if await switch.halted() is None:
+                raise
+            return
+        if since != on:
+            raise GatewayError(
+                f"{window.fault}: window {window.index} was not renewed within {TTL:g} s, so the gateway ended it; "
+                "the machine may be overloaded"
+            )

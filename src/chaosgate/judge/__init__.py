@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chaosgate.judge.objectives import objective_reasons, steady_state_reasons
+from chaosgate.judge.objectives import objective_reasons, recovered_reasons, steady_state_reasons
 from chaosgate.judge.reasons import plain, worst
 from chaosgate.judge.trust import health_reasons, injection_reasons, witness_reasons
 from chaosgate.model.result import Estimates, Fits, Injection, Reason, Subject, Verdict
@@ -53,6 +53,7 @@ def _reasons(
     if [fit.name for fit in spec.spec.fits] != [fit.name for fit in (fits.fits if fits else ())]:
         yield plain("error", "the thresholds do not belong to the spec's fits; fit the run again")
     yield from steady_state_reasons(spec, estimates.steady_state)
+    yield from recovered_reasons(spec, estimates.recovered)
     yield from health_reasons(estimates.health)
     yield from witness_reasons(spec, estimates.witnesses)
     yield from objective_reasons(spec, estimates, fits)

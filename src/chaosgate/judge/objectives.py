@@ -12,6 +12,9 @@ from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason,
 from chaosgate.model.spec import ChaosSpec, Objective
 from chaosgate.units import Bound
 
+HOLDS: tuple[Position, ...] = ("inside", "straddles", "open")
+"""Where the interval of a steady state may lie: it is outside or missing that says that it does not hold."""
+
 
 def steady_state_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Iterator[Reason]:
     """One reason an objective of the steady state, which holds unless its interval is wholly outside or missing.
@@ -25,7 +28,7 @@ def steady_state_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> It
         return
     for steady, estimate in zip(wanted, estimates, strict=True):
         place = _position(steady.bound, estimate)
-        holds = place in ("inside", "straddles", "open")
+        holds = place in HOLDS
         words = "holds" if holds else "does not hold" if place == "outside" else "is not known to hold"
         yield Reason(
             verdict="pass" if holds else "inconclusive",
@@ -33,6 +36,29 @@ def steady_state_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> It
             text=(
                 f"steady state {words}: baseline {steady.sli} is {interval_text(estimate)}, "
                 f"{steady.bound} is needed{_because(estimate)}{'' if holds else ': unhealthy baseline'}"
+            ),
+            **_numbers(estimate, steady.bound),
+        )
+
+
+def recovered_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Iterator[Reason]:
+    """One reason an objective of the steady state: it must hold again in the end, by the rule of the baseline.
+
+    Without this a target that a fault has broken for good would pass by its numbers during the fault.
+    """
+    wanted = spec.spec.steady_state.objectives
+    if [estimate.sli for estimate in estimates] != [steady.sli for steady in wanted]:
+        yield plain("error", "the estimates of the recovery do not belong to the steady state; estimate the run again")
+        return
+    for steady, estimate in zip(wanted, estimates, strict=True):
+        holds = _position(steady.bound, estimate) in HOLDS
+        words = "came back" if holds else "did not come back"
+        yield Reason(
+            verdict="pass" if holds else "inconclusive",
+            severity="gate",
+            text=(
+                f"the steady state {words}: recovery {steady.sli} is {interval_text(estimate)}, "
+                f"{steady.bound} is needed{_because(estimate)}"
             ),
             **_numbers(estimate, steady.bound),
         )
@@ -69,7 +95,7 @@ def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) ->
 
 def _position(bound: Bound, estimate: Estimate) -> Position:
     """`position`, but fewer windows than say anything of their variance never keep a bound."""
-    place = position(bound, estimate.value, estimate.lower, estimate.upper)
+    place = position(bound, estimate.value, estimate.lower, estimate.upper, estimate.unbounded)
     enough = estimate.windows >= MIN_WINDOWS and estimate.n > 0
     return place if enough else "missing"
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from chaosgate.errors import one_line
+
 METRICS = (
     "vllm:num_requests_running",
     "vllm:num_requests_waiting",
@@ -35,14 +37,19 @@ class GaugeReading:
 async def read_gauges(session: aiohttp.ClientSession, metrics_url: str) -> GaugeReading:
     """The metrics at `metrics_url`, each summed over its labels. An engine out of reach is a reason, no exception."""
     try:
-        async with session.get(metrics_url, timeout=aiohttp.ClientTimeout(total=TIMEOUT)) as response:
+        async with session.get(
+            metrics_url, timeout=aiohttp.ClientTimeout(total=TIMEOUT), allow_redirects=False
+        ) as response:
+            if 300 <= response.status < 400 and "Location" in response.headers:
+                target = one_line(response.headers["Location"])
+                return GaugeReading({}, f"{metrics_url} answered with a redirect to {target}; name the server itself")
             if response.status != 200:
                 return GaugeReading({}, f"{metrics_url} answered with HTTP status {response.status}")
             text = (await response.read()).decode("utf-8", "replace")
     except TimeoutError:
         return GaugeReading({}, f"{metrics_url} did not answer within {TIMEOUT:g} s")
     except (aiohttp.ClientError, OSError) as error:
-        return GaugeReading({}, f"{metrics_url} cannot be read: {error}")
+        return GaugeReading({}, f"{metrics_url} cannot be read: {one_line(str(error))}")
     values = parse_metrics(text)
     return GaugeReading(values, None if values else f"{metrics_url} has none of {', '.join(METRICS)}")
 

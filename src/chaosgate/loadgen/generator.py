@@ -16,7 +16,7 @@ from chaosgate.errors import UsageError
 from chaosgate.loadgen.arrivals import scheduled_times
 from chaosgate.loadgen.client import ChatClient, open_session
 from chaosgate.loadgen.prompts import prompt_set
-from chaosgate.loadgen.trace import Call, PhaseClock, Trace
+from chaosgate.loadgen.trace import Call, Pending, PhaseClock, Trace
 from chaosgate.model.observation import Observation
 from chaosgate.model.request_id import request_id
 from chaosgate.model.spec import Workload
@@ -62,13 +62,17 @@ class LoadGenerator:
         self._on_observation = on_observation
         self._clock = clock
         self._prompts = prompt_set(settings.workload.prompts.set)
-        self._in_flight: set[asyncio.Task[None]] = set()
+        self._in_flight: dict[asyncio.Task[None], Trace] = {}
         self._failures: list[BaseException] = []
 
     @property
     def in_flight(self) -> int:
         """How many requests have been sent and not answered."""
         return len(self._in_flight)
+
+    def pending(self) -> list[Pending]:
+        """The requests that have been sent and not answered, in the order in which they were due."""
+        return [trace.pending() for trace in self._in_flight.values()]
 
     async def run(self, until: asyncio.Event) -> None:
         """Send until the planned seconds have passed or `until` is set, then wait for the answers, `drain` at most.
@@ -115,7 +119,7 @@ class LoadGenerator:
             self._on_observation(trace.observation())
             return
         task = asyncio.create_task(self._one(client, trace))
-        self._in_flight.add(task)
+        self._in_flight[task] = trace
         task.add_done_callback(self._finished)
 
     async def _one(self, client: ChatClient, trace: Trace) -> None:
@@ -125,7 +129,7 @@ class LoadGenerator:
             self._on_observation(trace.observation())
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self._in_flight.discard(task)
+        self._in_flight.pop(task, None)
         if not task.cancelled() and (failure := task.exception()) is not None:
             self._failures.append(failure)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation, Sample
 from chaosgate.model.sli import SliRef, resolve_sli
 from chaosgate.model.spec import StopCondition
@@ -67,16 +69,20 @@ class LiveStats:
 class StopWatch:
     """Watches the stop conditions of a run. A condition names the bad state; it must hold in a row of samples.
 
-    A sample without a number, such as an empty one, breaks the row. Failed requests are infinitely slow. Warm-up
-    requests do not count.
+    A sample without a number, such as an empty one, neither breaks the row nor adds to it. Failed requests are
+    infinitely slow. A request in flight that is slower than a latency's bound already counts then, once, as infinitely
+    slow, so that a target that hangs is seen before its requests time out. Warm-up requests do not count.
     """
 
     def __init__(self, conditions: Sequence[StopCondition]) -> None:
         self._rows = [_Row(condition) for condition in conditions]
 
-    def judge(self, sample: LiveSample) -> str | None:
-        """Why the run must be halted now, None while it may go on. Samples are given once each, in order."""
-        reasons = [row.judge(sample) for row in self._rows]
+    def judge(self, sample: LiveSample, pending: Sequence[Pending] = ()) -> str | None:
+        """Why the run must be halted now, None while it may go on. Samples are given once each, in order.
+
+        `pending` are the requests in flight once the sample's second is over.
+        """
+        reasons = [row.judge(sample, pending) for row in self._rows]
         return next((reason for reason in reasons if reason is not None), None)
 
 
@@ -87,11 +93,17 @@ class _Row:
         self._condition = condition
         self._sli = resolve_sli(condition.sli)
         self._held = 0
+        self._overdue: set[str] = set()
+        """Requests that were counted while they were in flight."""
 
-    def judge(self, sample: LiveSample) -> str | None:
-        measured = [observation for observation in sample.observations if not observation.warmup]
-        value = _statistic(self._sli, self._sli.kind.adjusted, measured)
-        self._held = self._held + 1 if value is not None and self._condition.bound.holds(value) else 0
+    def judge(self, sample: LiveSample, pending: Sequence[Pending]) -> str | None:
+        ended = [each for each in sample.observations if not each.warmup and each.request not in self._overdue]
+        overdue = self._newly_overdue(pending, sample.second + 1)
+        self._overdue = (self._overdue - {each.request for each in sample.observations}) | set(overdue)
+        value = _statistic(self._sli, self._sli.kind.adjusted, ended, [math.inf] * len(overdue))
+        if value is None:
+            return None
+        self._held = self._held + 1 if self._condition.bound.holds(value) else 0
         if self._held < self._condition.consecutive:
             return None
         return (
@@ -99,12 +111,47 @@ class _Row:
             f"row up to {sample.second + 1} s, last at {format_value(value, self._sli.dimension)}"
         )
 
+    def _newly_overdue(self, pending: Sequence[Pending], now: float) -> list[str]:
+        """The requests in flight that break a latency's bound whenever they end, and were not counted before."""
+        bound = self._condition.bound
+        if self._sli.kind.statistic != "quantile" or bound.upper:
+            return []
+        # No latency of a request is longer than its age; most need no closer look.
+        old = (each for each in pending if not each.warmup and bound.holds(now - each.scheduled))
+        return [each.request for each in old if each.request not in self._overdue and self._breaks(each, now)]
+
+    def _breaks(self, pending: Pending, now: float) -> bool:
+        value = self._sli.kind.value(Sample(_answered(pending, now), None))
+        return value is not None and self._condition.bound.holds(value)
+
+
+def _answered(pending: Pending, now: float) -> Observation:
+    """The request as if its answer ended now, and began now unless it has begun: no latency of it can be less."""
+    first = now if pending.first is None else pending.first
+    return Observation(
+        request=pending.request,
+        phase="",
+        prompt="",
+        scheduled=pending.scheduled,
+        sent=pending.scheduled,
+        first=first,
+        tokens=(first,),
+        end=max(first, now),
+        status=None,
+        outcome="ok",
+        answer=None,
+        text="",
+    )
+
 
 def _statistic(
-    sli: SliRef, number: Callable[[Sample], float | None], observations: Iterable[Observation]
+    sli: SliRef,
+    number: Callable[[Sample], float | None],
+    observations: Iterable[Observation],
+    more: Sequence[float] = (),
 ) -> float | None:
     numbers = [number(Sample(observation, None)) for observation in observations]
-    values = [value for value in numbers if value is not None]
+    values = [*more, *(value for value in numbers if value is not None)]
     if not values:
         return None
     return sum(values) / len(values) if sli.quantile is None else quantile_of(values, sli.quantile)

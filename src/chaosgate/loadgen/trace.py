@@ -49,6 +49,16 @@ class Delta:
     finished: bool
 
 
+@dataclass(frozen=True)
+class Pending:
+    """A request in flight: when it was due, when its first token came (None before that), on the phase's clock."""
+
+    request: str
+    scheduled: float
+    first: float | None
+    warmup: bool
+
+
 def read_delta(data: str) -> Delta:
     """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
 
@@ -126,6 +136,11 @@ class Trace:
         self._outcome = outcome
         if self._end is None or outcome != "ok":
             self._end = self._clock.now()
+
+    def pending(self) -> Pending:
+        """What is known of the request while it is in flight."""
+        first = self._tokens[0] if self._tokens else None
+        return Pending(self.call.request, self.call.scheduled, first, self.call.warmup)
 
     def observation(self) -> Observation:
         """The request as its client saw it; one that was never settled ran out of time now."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
+
+from chaosgate.errors import one_line
 
 
 class Frozen(BaseModel):
@@ -37,3 +39,6 @@ def first_refusal(error: ValidationError) -> str:
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A DNS label (RFC 1123): it can name a Kubernetes object, an MLflow run and a file."""
+
+Line = Annotated[str, AfterValidator(one_line)]
+"""A sentence that may quote what a server said: always one printable line."""

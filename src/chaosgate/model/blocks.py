@@ -71,8 +71,12 @@ def sweep_windows(fault: Fault, seed: int, first: int) -> list[PlannedWindow]:
 
 def recovery_windows(spec: ChaosSpec, hold: float) -> int:
     """How many windows of `hold` seconds are observed after the sweep: the longest `within`, then those to judge."""
-    within = max((objective.within or 0.0 for objective in spec.spec.objectives), default=0.0)
-    return math.ceil(within / hold - 1e-9) + RECOVERY_WINDOWS
+    return math.ceil(longest_within(spec) / hold - 1e-9) + RECOVERY_WINDOWS
+
+
+def longest_within(spec: ChaosSpec) -> float:
+    """Seconds after the last `off` from which on everything must be back: the longest `within`, 0 without any."""
+    return max((objective.within or 0.0 for objective in spec.spec.objectives), default=0.0)
 
 
 def _window_length(spec: ChaosSpec, window: PlannedWindow) -> float:

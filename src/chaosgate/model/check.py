@@ -17,6 +17,7 @@ from chaosgate.model.fit import Fit
 from chaosgate.model.sli import SLIS, resolve_sli
 from chaosgate.model.source import DataPath
 from chaosgate.model.spec import DoseRange, Objective, SteadyObjective, StopCondition
+from chaosgate.model.uri import has_password, why_malformed
 from chaosgate.model.validation import value_at
 from chaosgate.registry import unknown
 from chaosgate.units import HINTS, Bound, Dimension, format_value
@@ -27,6 +28,13 @@ BREAKER_LIST: DataPath = ("spec", "breakers")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
+
+ADDRESSES: Mapping[DataPath, str] = {
+    ("spec", "target", "endpoint"): "secrets never stand in a spec",
+    ("spec", "target", "fallback", "upstream"): "secrets never stand in a spec",
+    ("spec", "tracking", "uri"): "set MLFLOW_TRACKING_URI in the environment instead",
+}
+"""Where a URL may stand, and what to do with one that holds a password."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class Draft:
 def check(draft: Draft) -> list[Problem]:
     """Every semantic problem of `draft`; none for a spec that can be planned and judged."""
     problems = [*_doubles(draft, FAULT_LIST), *_doubles(draft, FIT_LIST), *_doubles(draft, OBJECTIVE_LIST)]
+    problems += _addresses(draft)
     for path, item in draft.valid.items():
         match item:
             case Fault():
@@ -78,6 +87,17 @@ def _doubles(draft: Draft, path: DataPath) -> Iterator[Problem]:
         name = value_at(item, ("name",))
         if isinstance(name, str) and first[name] != (*path, index):
             yield Problem((*path, index, "name"), f"{name!r} is also the name of {dotted(first[name])}; rename one")
+
+
+def _addresses(draft: Draft) -> Iterator[Problem]:
+    for path, instead in ADDRESSES.items():
+        read = value_at(draft.data, path)
+        if not isinstance(read, str):
+            continue
+        if has_password(read):
+            yield Problem(path, f"a password stands in the spec; {instead}")
+        elif cause := why_malformed(read):
+            yield Problem(path, f"read {read!r}, which is no URL: {cause}; write one such as http://host:5000")
 
 
 def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
@@ -140,6 +160,10 @@ def _fault_of(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Pr
     names = list(draft.names(FAULT_LIST))
     if objective.fault is not None:
         yield from _known(draft, FAULT_LIST, "fault", objective.fault, (*path, "fault"))
+        if objective.at == "recovery" and objective.fault in names[:-1]:
+            later = names[names.index(objective.fault) + 1]
+            message = f"its recovery lies before the sweep of {later!r}; put it last or into a spec of its own"
+            yield Problem((*path, "fault"), f"read {objective.fault!r}; {message}")
     if not isinstance(objective.at, DoseRange):
         return
     if objective.fault is None and len(names) > 1:

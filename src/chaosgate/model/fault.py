@@ -21,6 +21,9 @@ Surface = Literal["wire", "engine", "cluster", "process", "retrieval"]
 Goes = Literal["expires", "undone", "healed"]
 """How a fault ends: it `expires` at its carrier, something must see it `undone`, or the target itself `healed`."""
 
+MAX_HOLD = 3595.0
+"""Seconds: a gateway keeps a fault for an hour at most, 5 s of it as the margin in which it expires by itself."""
+
 Parameter = TypeVar("Parameter", covariant=True)
 Value = TypeVar("Value", covariant=True)
 
@@ -34,7 +37,7 @@ class Sweep(Frozen, Generic[Parameter, Value]):
     """The doses, in the unit of the parameter. Dose 0 needs no entry: controls are added by the plan."""
     windows: Annotated[int, Field(ge=MIN_WINDOWS, le=64)] = MIN_WINDOWS
     """Windows a dose."""
-    hold: Annotated[Duration, Field(gt=0)]
+    hold: Annotated[Duration, Field(gt=0, le=MAX_HOLD)]
     """How long the fault is held in one window."""
     washout: Duration
     """The pause after each window in which nothing is injected."""

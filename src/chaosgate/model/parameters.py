@@ -18,6 +18,8 @@ DECLARATIONS: DataPath = ("spec", "parameters")
 _PLACEHOLDER = re.compile(r"\{\{\s*parameters\.([A-Za-z0-9_-]+)\s*\}\}")
 _ANY_BRACES = re.compile(r"\{\{.*?(\}\}|$)", re.DOTALL)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+MAX_TEXT = 1_000
+"""Characters of a value: it is written out wherever its parameter is used, and a long one would swell the spec."""
 
 
 @dataclass
@@ -79,9 +81,10 @@ class _Filler:
         if name not in self.settings:
             self.values[name] = parameter.default
             return
-        given = f"--set {name}={self.settings[name]}"
+        text = self.settings[name].strip()
+        given = f"--set {name}={text if len(text) <= MAX_TEXT else '...'}"
         try:
-            value = _typed(self.settings[name].strip(), parameter)
+            value = _typed(text, parameter)
             _within(value, parameter)
         except ValueError as error:
             self.problems.append(Problem((*DECLARATIONS, name), f"{given}: {error}"))
@@ -147,6 +150,7 @@ def _declaration_problems(name: str, parameter: Parameter) -> list[Problem]:
 
 
 def _checked(key: str, value: str | int, parameter: Parameter) -> None:
+    _short(value)
     if parameter.type == "string" and key != "default":
         raise ValueError(f"`{key}` does not go with `type: string`; remove it")
     if parameter.type == "integer" and not isinstance(value, int):
@@ -158,12 +162,18 @@ def _checked(key: str, value: str | int, parameter: Parameter) -> None:
 
 def _typed(text: str, parameter: Parameter) -> str | int:
     """`text` from the command line as a value of the parameter's type."""
+    _short(text)
     if parameter.type != "integer":
         _number(text, parameter)
         return text
     if not _INTEGER.fullmatch(text):
         raise ValueError(f"read {text!r}; write {HINTS['count']}")
     return int(text)
+
+
+def _short(value: str | int) -> None:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise ValueError(f"read a text of {len(value):,} characters; at most {MAX_TEXT:,} are allowed")
 
 
 def _within(value: str | int, parameter: Parameter) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, Line
 from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import Place
 from chaosgate.units import Dimension
@@ -29,17 +29,17 @@ class Status(Frozen):
     """How a step ended, as data: what follows reads it."""
 
     status: StatusName
-    reason: str | None = None
+    reason: Line | None = None
 
 
 class Subject(Frozen):
     """What a verdict is about, read back from the running target."""
 
-    model: str
-    engine: str
-    engine_version: str | None = None
-    weights_digest: str | None = None
-    image_digest: str | None = None
+    model: Line
+    engine: Line
+    engine_version: Line | None = None
+    weights_digest: Line | None = None
+    image_digest: Line | None = None
     arguments: dict[str, Any] = {}
 
 
@@ -50,12 +50,26 @@ class SecretRef(Frozen):
     env: str | None = None
 
 
+class ProcessPlace(Frozen):
+    """Where a process id means something: a machine, since it was started last, and there a PID namespace."""
+
+    host: str
+    """The name of the machine, for people; where nothing else is known it tells machines apart."""
+    boot: str | None
+    """The id Linux gives each start of a machine, None elsewhere."""
+    namespace: str | None
+    """The PID namespace as Linux names it, such as `pid:[4026531836]`, None elsewhere."""
+
+
 class Process(Frozen):
-    """A local process a run started: its id and the start time that tells it from a later one with the same id."""
+    """A local process a run started: its id, and what tells it from every other process with the same id."""
 
     role: str
     pid: int
     created: float
+    """When it started: clock ticks since its machine did, or seconds since the epoch where that cannot be read. The
+    former do not move when somebody sets the clock."""
+    place: ProcessPlace
 
 
 class Endpoint(Frozen):
@@ -89,7 +103,7 @@ class Injection(Frozen):
     phase: str
     status: Status
     windows: tuple[InjectedWindow, ...] = ()
-    halted: str | None = None
+    halted: Line | None = None
     """Why the gateway halted the run, if it did."""
 
 
@@ -109,6 +123,8 @@ class Estimate(Frozen):
     n: int = 0
     windows: int = 0
     reason: str | None = None
+    unbounded: bool = False
+    """Even the lower end is infinite: so many requests failed that no bound from above is kept."""
 
 
 class WitnessReading(Frozen):
@@ -170,6 +186,9 @@ class Estimates(Frozen):
     """Everything estimated of a run, before anything is judged."""
 
     steady_state: tuple[Estimate, ...]
+    """The objectives of the steady state over the baseline."""
+    recovered: tuple[Estimate, ...] = ()
+    """The same over the recovery, once every `within` has passed."""
     objectives: tuple[ObjectiveEstimate, ...]
     doses: tuple[Estimate, ...]
     """Every SLI the spec names, at every dose, for the report."""
@@ -198,7 +217,7 @@ class Reason(Frozen):
     """One line of a verdict: what was judged, where, what was found and what was allowed."""
 
     verdict: VerdictName
-    text: str
+    text: Line
     objective: str | None = None
     severity: Literal["gate", "warn"] | None = None
     at: str | None = None
@@ -235,7 +254,7 @@ class Record(Frozen):
     finished: str | None
     environment: dict[str, str]
     """Versions, platform, git commit of the spec."""
-    recorded: str
+    recorded: Line
     """Where it is to be recorded; whether that has been done stands in the recording."""
 
 
@@ -244,7 +263,7 @@ class Recording(Frozen):
 
     mlflow_run: str | None
     """The id of its MLflow run, None while it is unrecorded."""
-    reason: str | None = None
+    reason: Line | None = None
     """Why it is unrecorded, and what to do."""
 
 

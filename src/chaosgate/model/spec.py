@@ -92,8 +92,8 @@ class Workload(Frozen):
     """Load before the baseline whose requests are never judged."""
     timeout: Annotated[Duration, Field(gt=0)] = 30.0
     """When the client gives a request up."""
-    seed: int = 0
-    """The seed of every draw of the run."""
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    """The seed of every draw of the run, not negative: it is part of every request's name and seeds numpy."""
 
 
 class SteadyObjective(Frozen):

@@ -14,6 +14,7 @@ from chaosgate.model.annotations import branches, describe, dimension_of, is_uni
 from chaosgate.model.base import NAME_PATTERN
 from chaosgate.model.source import DataPath, yaml_type
 from chaosgate.model.spec import EXPERIMENT_PATTERN, URL_PATTERN
+from chaosgate.model.uri import without_password
 from chaosgate.registry import nearest
 from chaosgate.units import HINTS, Dimension, format_value
 
@@ -166,7 +167,8 @@ def _sentence(place: _Place, read: Any, detail: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         written = read if detail["loc"][-1] != "[key]" else place.path[-1]
         pattern = context["pattern"]
-        return f"read {yaml_type(written)}; {_PATTERNS.get(pattern, f'it must match {pattern}')}"
+        shown = without_password(written) if isinstance(written, str) else written
+        return f"read {yaml_type(shown)}; {_PATTERNS.get(pattern, f'it must match {pattern}')}"
     return f"read {yaml_type(read)}; write {describe(place.annotation)}{_near_literal(place, read)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from chaosgate.artifacts import SPEC, Identity, write_document
-from chaosgate.artifacts.files import write_whole
+from chaosgate.artifacts.files import unwritable, write_whole
 from chaosgate.components.cleanup import clean_up
 from chaosgate.components.places import run_dir, spec_file
 from chaosgate.deploy.processes import register
@@ -26,6 +27,10 @@ from chaosgate.run.steps import RunningStep, leave_status, start_step
 
 POLL = 0.05
 """Seconds between two looks at the running steps."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that end the steps, not the cleanup."""
+OPTIONAL = (signal.SIGHUP, signal.SIGQUIT)
+"""Of these, the ones that stay ignored where they are: nohup ignores SIGHUP so that a run outlives its terminal."""
 
 
 class Listener(Protocol):
@@ -43,7 +48,7 @@ def new_run_id(spec: ChaosSpec) -> str:
 
 
 def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, run: str | None = None) -> Outcome:
-    """Run `plan` to its end and clean up; SIGINT and SIGTERM end the steps, not the cleanup.
+    """Run `plan` to its end and clean up; SIGINT, SIGTERM, SIGHUP and SIGQUIT end the steps, not the cleanup.
 
     An ArtifactError when the state directory cannot be written from the start; nothing has been started then. Where it
     cannot be written later on, the outcome says so among its problems.
@@ -53,6 +58,7 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     folder = run_dir(state, run)
     carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, listener)
     with carrier.signals():
+        make_private(folder)
         write_document(spec_file(folder), SPEC, carrier.identity, spec)
         ignore_in_git(state)
         register(folder, "runner", os.getpid())
@@ -63,11 +69,30 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     return read_outcome(run, folder, carrier.exit_codes.get(GATE), carrier.signal, tuple(carrier.problems))
 
 
+def make_private(folder: Path) -> None:
+    """Make the run's folder for this user alone: it holds the gateway's token and what the model said."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
 def ignore_in_git(state: Path) -> None:
     """Keep the state directory out of commits: it holds every run and their tokens."""
     file = state / ".gitignore"
     if not file.exists():
         write_whole(file, b"*\n")
+
+
+def leave_terminal() -> None:
+    """Send what is still printed nowhere: writing to a terminal that hung up is an error, which would end the run."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        # A terminal that hung up does not pass for one any more, but it still is a device; a file or a pipe goes on.
+        if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 class LocalCarrier:
@@ -83,8 +108,9 @@ class LocalCarrier:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """Note SIGINT and SIGTERM instead of dying of them."""
-        before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Note the signals that end a run instead of dying of them."""
+        ignored = {number for number in OPTIONAL if signal.getsignal(number) == signal.SIG_IGN}
+        before = {number: signal.signal(number, self._note) for number in ENDING if number not in ignored}
         try:
             yield
         finally:
@@ -93,6 +119,8 @@ class LocalCarrier:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal = self.signal or number
+        if number == signal.SIGHUP:
+            leave_terminal()
 
     def run_steps(self) -> None:
         """Run all steps but the last one; ends early on a signal, and when a step cannot be started."""
@@ -105,7 +133,7 @@ class LocalCarrier:
         except ArtifactError as error:
             self.problems.append(str(error))
         finally:
-            self.end_all("by SIGTERM" if self.signal == signal.SIGTERM else "by SIGINT" if self.signal else "early")
+            self.end_all(f"by {signal.Signals(self.signal).name}" if self.signal else "early")
 
     def run_cleanup(self) -> None:
         """Run the last step to its end; a signal does not stop it. Where it cannot start, all is stopped from here."""

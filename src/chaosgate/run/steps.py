@@ -23,11 +23,12 @@ from chaosgate.deploy.processes import (
     open_log,
     python,
     register_child,
-    stop,
 )
 from chaosgate.model.plan import Step
 from chaosgate.model.result import Process, Status
 
+GRACE = 5.0
+"""Seconds a step has to end after SIGTERM, and again after SIGKILL."""
 LAST_WORDS = 1.0
 """Seconds to read what a step that has ended still said; a process that it left behind may hold its output open."""
 LAST_LINES = 3
@@ -57,8 +58,13 @@ class RunningStep:
                 return found
 
     def exit_code(self) -> int | None:
-        """The exit code, None while it runs; with it, all that the step told has been read."""
+        """The exit code, None while it runs; with it, all that the step told has been read.
+
+        A step that not even SIGKILL ended hangs in the system: it counts as killed, and cleanup says that it is left.
+        """
         code = self.child.poll()
+        if code is None and self.ended is not None:
+            return -signal.SIGKILL
         if code is not None:
             self.listener.join(LAST_WORDS)
         return code
@@ -68,10 +74,14 @@ class RunningStep:
         return time.monotonic() - self.started > self.step.deadline
 
     def end(self, why: str) -> None:
-        """End it, gently first."""
+        """End it, gently first; returns after twice GRACE at the latest."""
         self.ended = why
-        stop(self.process)
-        self.child.wait()
+        # Its id is its own until it was waited for, so that no other process is ever signalled.
+        for ask in (self.child.terminate, self.child.kill):
+            ask()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.child.wait(GRACE)
+                return
 
 
 def start_step(step: Step, run: str, state: Path, folder: Path) -> RunningStep:

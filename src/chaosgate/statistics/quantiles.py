@@ -8,6 +8,7 @@ the body of a distribution from window to window need not move its tail.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,10 @@ Five is the smallest expected count of Cochran (Biometrics 10, 1954).
 
 @dataclass(frozen=True)
 class RankedValues:
-    """The values of the windows that are judged, by stratum, and of undisturbed windows, by group; each non-empty."""
+    """The values of the windows that are judged, by stratum, and of undisturbed windows, by group; each non-empty.
+
+    A value may be +inf: that of a request which never came to its end. Value and ends are then +inf where so many are.
+    """
 
     strata: Sequence[Sequence[Floats]]
     borrowed: Sequence[Sequence[Floats]]
@@ -72,7 +76,12 @@ class RankedValues:
 
 
 def count_at_most(windows: Sequence[Floats], limit: float) -> Group:
-    """How many values of each window lie at or below `limit`."""
+    """How many values of each window lie at or below `limit`; at an infinite one, how many are finite.
+
+    What happens infinitely often in some windows and hardly in others is a cluster like any other; counted among the
+    values at or below infinity it would show no variance at all.
+    """
+    limit = min(limit, sys.float_info.max)
     hits = [float(np.count_nonzero(values <= limit)) for values in windows]
     return Group(np.array(hits), np.array([float(len(values)) for values in windows]))
 

@@ -7,9 +7,9 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.model.uri import MASK, has_password, without_password
 
 SQLITE = "sqlite:///"
 
@@ -32,10 +32,14 @@ def artifact_location(uri: str) -> str | None:
 
 
 def ui_command(uri: str) -> str:
-    """The command that opens the MLflow UI on `uri`; a server's UI needs no command, so its address is returned."""
-    if urlsplit(uri).scheme in ("http", "https"):
-        return without_password(uri)
-    return f"{shlex.quote(_mlflow())} ui --backend-store-uri {shlex.quote(uri)}"
+    """The command that opens the MLflow UI on `uri`; a server's UI needs no command, so its address is returned.
+
+    A password is masked, and the text says so.
+    """
+    shown = without_password(uri)
+    is_server = uri.lower().startswith(("http://", "https://"))
+    command = shown if is_server else f"{shlex.quote(_mlflow())} ui --backend-store-uri {shlex.quote(shown)}"
+    return f"{command} (put the password in place of {MASK})" if has_password(uri) else command
 
 
 def _mlflow() -> str:
@@ -44,12 +48,3 @@ def _mlflow() -> str:
     if shutil.which("mlflow") or not beside.exists():
         return "mlflow"
     return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)
-
-
-def without_password(uri: str) -> str:
-    """`uri` as it may be shown: a password in it becomes `***`."""
-    parts = urlsplit(uri)
-    if parts.password is None:
-        return uri
-    user, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))

@@ -15,9 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chaosgate.errors import TrackingError
+from chaosgate.errors import TrackingError, one_line
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.tracking.location import artifact_location, tracking_uri, without_password
+from chaosgate.model.uri import hide_password, without_password
+from chaosgate.tracking.location import artifact_location, tracking_uri
 from chaosgate.tracking.pages import FAULT_TAG, RUN_TAG, SEAL_TAG, Page, TrackedRun, fault_page, run_page
 from chaosgate.tracking.reach import check_reachable, unreachable
 
@@ -109,7 +110,7 @@ def _open(uri: str, run: str) -> Iterator[_Store]:
     except Exception as error:
         if cause := _network_cause(error):
             raise TrackingError(unreachable(uri, cause, run)) from error
-        said = str(error).replace(uri, without_password(uri))
+        said = one_line(hide_password(str(error), uri))
         raise TrackingError(
             f"MLflow at {without_password(uri)} refused the record of run {run}: {said}; the run's files are whole: "
             f"mend the cause, then run: chaosgate record {run}"

@@ -7,8 +7,9 @@ import sqlite3
 from contextlib import closing
 from urllib.parse import urlsplit
 
-from chaosgate.errors import TrackingError
-from chaosgate.tracking.location import sqlite_file, without_password
+from chaosgate.errors import TrackingError, one_line
+from chaosgate.model.uri import hide_password, why_malformed, without_password
+from chaosgate.tracking.location import sqlite_file
 
 SECONDS = 5.0
 """How long a database may take to answer its first question."""
@@ -20,20 +21,23 @@ def check_reachable(uri: str, run: str) -> None:
 
     MLflow retries a database ten times with growing pauses, about 100 s in all; a run cannot wait for that.
     """
+    if cause := why_malformed(uri):
+        raise TrackingError(unreachable(uri, ValueError(f"it is no URI: {cause}"), run))
     try:
         if sqlite_file(uri) is not None:
             _open_sqlite(uri)
         elif port := _PORTS.get(urlsplit(uri).scheme.partition("+")[0]):
             address = urlsplit(uri)
             socket.create_connection((address.hostname or "localhost", address.port or port), SECONDS).close()
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, ValueError, sqlite3.Error) as error:
         raise TrackingError(unreachable(uri, error, run)) from error
 
 
 def unreachable(uri: str, error: BaseException, run: str) -> str:
     """The sentence for a tracking server that does not answer: where, why, and what to do."""
+    place, said = one_line(without_password(uri)), one_line(hide_password(str(error), uri))
     return (
-        f"MLflow at {without_password(uri)} cannot be reached: {error}; set MLFLOW_TRACKING_URI or spec.tracking.uri "
+        f"MLflow at {place} cannot be reached: {said}; set MLFLOW_TRACKING_URI or spec.tracking.uri "
         f"to one that answers, then run: chaosgate record {run}"
     )
 

@@ -249,9 +249,38 @@ def test_a_run_in_an_empty_state_directory_is_unknown(tmp_path: Path, verb: str)
     assert (said.exit_code, said.stderr) == (2, f"{tmp_path}: unknown run 'some-run'; known: none\n")
 
 
+def known_run(state: Path, name: str = "r") -> Path:
+    folder = state / "runs" / name
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize("verb", ["record", "cleanup"])
+@pytest.mark.parametrize("name", ["", ".", "..", "../runs/drill-1", "drill-1/", "/", "Drill", "no-spec"])
+def test_what_is_no_run_is_refused_and_left_alone(tmp_path: Path, verb: str, name: str) -> None:
+    known_run(tmp_path, "drill-1")
+    known_run(tmp_path, "Drill")
+    (tmp_path / "spec.json").write_text("{}")
+    (tmp_path / "runs" / "spec.json").write_text("{}")
+    (tmp_path / "runs" / "no-spec").mkdir()
+    said = call(verb, name, "--state", tmp_path)
+    assert said.exit_code == 2
+    assert said.stderr.startswith(f"{tmp_path}: unknown run {name!r}; ")
+    assert "drill-1" in said.stderr.partition("; ")[2]
+    assert list(tmp_path.rglob("cleanup.json")) == []
+
+
+def test_an_absolute_path_is_no_run(tmp_path: Path) -> None:
+    folder = known_run(tmp_path)
+    said = call("cleanup", str(folder), "--state", tmp_path)
+    assert said.exit_code == 2
+    assert "unknown run" in said.stderr
+
+
 @pytest.mark.parametrize(("words", "stdout"), [((), ""), (("-o", "json"), "the seal")])
 def test_cleanup_says_how_it_went(tmp_path: Path, words: tuple[str, ...], stdout: str) -> None:
-    (tmp_path / "runs" / "r").mkdir(parents=True)
+    known_run(tmp_path)
     said = call("cleanup", "r", "--state", tmp_path, *words)
     assert said.exit_code == 0
     assert "cleanup: no gateway was deployed\n" in said.stderr
@@ -263,7 +292,7 @@ def test_cleanup_says_how_it_went(tmp_path: Path, words: tuple[str, ...], stdout
 def test_record_names_the_mlflow_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str | None
 ) -> None:
-    (tmp_path / "runs" / "r").mkdir(parents=True)
+    known_run(tmp_path)
     monkeypatch.setattr("chaosgate.components.recording.record_again", lambda run, state, folder: "m")
     said = call("record", "r", "--state", tmp_path, *words)
     assert said.exit_code == 0

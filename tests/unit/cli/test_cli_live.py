@@ -49,6 +49,22 @@ def test_a_log_gets_a_line_a_step_and_one_now_and_then() -> None:
     ]
 
 
+def test_a_note_is_said_once_and_in_one_line() -> None:
+    out = StringIO()
+    lines = Lines(PLAN, Console(file=out, width=200))
+    for text in ("no gauges\n::error::forged\x1b[2J", "no gauges\n::error::forged\x1b[2J", "another"):
+        lines.progress(MEASURE, {"event": "note", "text": text})
+    said = [line.partition("] ")[2] for line in out.getvalue().splitlines()]
+    assert said == ["block1-measure note: no gauges ::error::forged\ufffd[2J", "block1-measure note: another"]
+
+
+def test_the_bar_says_notes_too() -> None:
+    out = StringIO()
+    with Progress(console=Console(file=out, width=200)) as progress:
+        Bar(PLAN, progress.console, progress).progress(MEASURE, {"event": "note", "text": "no gauges"})
+    assert "block1-measure note: no gauges" in out.getvalue()
+
+
 def test_the_bar_adds_up_over_the_phases() -> None:
     with Progress(console=Console(file=StringIO(), force_terminal=True)) as progress:
         bar = Bar(PLAN, Console(file=StringIO()), progress)

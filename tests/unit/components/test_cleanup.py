@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from chaosgate.components.deploy import open_record
 from chaosgate.deploy import processes
 from chaosgate.deploy.processes import alive, python, register, spawn, stop, strays
 from chaosgate.model.load import load_spec
-from chaosgate.model.result import Cleanup, Endpoint, SecretRef, Subject
+from chaosgate.model.result import Cleanup, Endpoint, Process, SecretRef, Subject
 
 SLEEP = "import time; time.sleep(60)"
 
@@ -128,24 +130,105 @@ def test_two_cleanups_at_once_make_one_seal(folder: Path) -> None:
     assert all(f"cleanup: {line}" in text for line in seal(folder).actions for text in said)
 
 
+def write_down(folder: Path, role: str, **place: str) -> Process:
+    """A process of the run as another machine would have written it down."""
+    process = register(folder, role, os.getpid())
+    moved = process.model_copy(update={"place": process.place.model_copy(update=place)})
+    (folder / "processes" / f"{role}.json").write_text(moved.model_dump_json())
+    return moved
+
+
+def test_processes_of_another_machine_are_not_called_gone(folder: Path) -> None:
+    deployed(folder, "http://127.0.0.1:9")
+    for role in ("runner", "engine", "gateway"):
+        write_down(folder, role, host="far-away", boot="another")
+    assert cleanup.run(context(folder)) == 4
+    assert seal(folder).left == (
+        "the gateway's faults could not be read",
+        "the run's processes belong to far-away; run cleanup there",
+    )
+
+
+def test_processes_from_before_a_restart_of_this_machine_are_gone(folder: Path) -> None:
+    write_down(folder, "engine", boot="before-the-restart")
+    assert cleanup.run(context(folder)) == 0
+
+
+def test_an_unclean_seal_leaves_the_sweeper_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guard, _ = spawn(folder, "sweeper", python("-c", SLEEP))
+    write_down(folder, "engine", host="far-away", boot="another")
+    assert cleanup.run(context(folder)) == 4
+    assert alive(guard)
+
+
 def test_the_sweeper_waits_while_the_runner_lives(folder: Path) -> None:
-    register(folder, "runner", os.getpid())
-    file = folder / "cleanup" / "cleanup.json"
-    assert sweeper.watch(folder, file, 0.1) == "the run did not end within 0 s"
+    runner = register(folder, "runner", os.getpid())
+    assert sweeper.runner_of(folder) == runner
+    assert sweeper.watch(context(folder), runner, soon(0.1)) == "the run did not end in time"
 
 
-def test_the_sweeper_sees_that_the_runner_is_gone(folder: Path) -> None:
+def soon(seconds: float) -> float:
+    return time.monotonic() + seconds
+
+
+def test_the_sweeper_sees_that_the_runner_is_gone_even_without_its_folder(folder: Path) -> None:
     runner, child = spawn(folder, "runner", python("-c", SLEEP))
+    shutil.rmtree(folder)
     threading.Timer(0.2, stop, [runner]).start()
-    assert sweeper.watch(folder, folder / "cleanup" / "cleanup.json", 30) == "the runner is gone"
+    assert sweeper.watch(context(folder), runner, soon(30)) == "the runner is gone"
     child.wait()
 
 
-def test_the_sweeper_leaves_a_sealed_run_alone(folder: Path) -> None:
+def test_the_sweeper_goes_once_a_clean_seal_holds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = register(folder, "runner", os.getpid())
     file = folder / "cleanup" / "cleanup.json"
     file.parent.mkdir()
     file.write_text("{}")
-    assert sweeper.watch(folder, file, 30) is None
+    assert sweeper.watch(context(folder), runner, soon(0.1)) is not None, "any file is no seal"
+    unclean = Cleanup(clean=False, actions=(), left=("engine",))
+    write_document(file, SEAL, Identity("r", "d"), unclean)
+    assert sweeper.watch(context(folder), runner, soon(0.1)) is not None
+    write_document(file, SEAL, Identity("r", "d"), Cleanup(clean=True, actions=()))
+    assert sweeper.watch(context(folder), runner, soon(30)) is None
+
+
+def test_the_sweeper_tries_again_until_the_run_is_clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, _ = spawn(folder, "engine", python("-c", SLEEP))
+    tried: list[Process] = []
+
+    def hesitant(process: Process) -> bool:
+        tried.append(process)
+        return len(tried) > 2 and stop(process)
+
+    monkeypatch.setattr(cleanup, "stop", hesitant)
+    monkeypatch.setattr(sweeper, "PAUSE", 0.01)
+    assert sweeper.sweep(context(folder), soon(30)) == 0
+    assert len(tried) == 3
+    assert seal(folder).clean
+    assert not alive(engine)
+
+
+def test_the_sweeper_gives_up_at_its_deadline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawn(folder, "engine", python("-c", SLEEP))
+    monkeypatch.setattr(cleanup, "stop", lambda process: False)
+    assert sweeper.sweep(context(folder), soon(0)) == 4
+    assert not seal(folder).clean
+
+
+def test_the_sweeper_tries_again_when_no_seal_can_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "cleanup").write_text("a file where a folder is needed")
+    monkeypatch.setattr(sweeper.time, "sleep", lambda seconds: (folder / "cleanup").unlink())
+    assert sweeper.sweep(context(folder), soon(30)) == 0
+    assert seal(folder).clean
+
+
+def test_without_its_folder_the_processes_of_a_run_are_still_stopped(folder: Path) -> None:
+    engine, child = spawn(folder, "engine", python("-c", SLEEP))
+    shutil.rmtree(folder)
+    assert sweeper.sweep(context(folder), soon(30)) == 0
+    assert not alive(engine)
+    assert child.wait() == -15
+    assert not folder.exists()
 
 
 def test_the_sweeper_outlives_its_parent_and_cleans_up(folder: Path) -> None:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_drill import eventually
 
 from chaosgate.deploy import local
 from chaosgate.deploy.local import new_token, start_server, token_file
-from chaosgate.deploy.processes import stop, strays
+from chaosgate.deploy.processes import alive, last_lines, stop, strays
 from chaosgate.errors import DeployError
 
 READY = "import sys, time; open(sys.argv[-1], 'w').write('{\"url\": \"u\"}'); time.sleep(60)"
 
 
 def test_a_server_is_up_once_its_ready_file_is_there(tmp_path: Path) -> None:
-    served = start_server(tmp_path, "engine", ("-c", READY))
+    served = start_server(tmp_path, "engine", ("-c", READY), 60)
     assert served.addresses == {"url": "u"}
     assert stop(served.process)
 
 
 def test_a_server_that_ends_is_named_with_its_last_words(tmp_path: Path) -> None:
     with pytest.raises(DeployError) as refused:
-        start_server(tmp_path, "engine", ("-c", "import sys; sys.exit('no port for me')"))
+        start_server(tmp_path, "engine", ("-c", "import sys; sys.exit('no port for me')"), 60)
     assert str(refused.value) == "the engine ended with exit code 1: no port for me"
 
 
@@ -31,7 +33,7 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(DeployError) as refused:
-            start_server(tmp_path, "engine", ("-m", "chaosgate.engine", "--port", str(port)))
+            start_server(tmp_path, "engine", ("-m", "chaosgate.engine", "--port", str(port)), 60)
     assert str(refused.value).startswith(
         f"the engine ended with exit code 2: chaosgate engine: cannot listen on 127.0.0.1:{port}: "
         "address already in use; choose another port"
@@ -41,13 +43,30 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 def test_a_server_that_never_serves_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "READY_DEADLINE", 0.3)
     with pytest.raises(DeployError, match=r"the gateway did not serve within 0 s: \(it wrote nothing\)"):
-        start_server(tmp_path, "gateway", ("-c", "import time; time.sleep(60)"))
+        start_server(tmp_path, "gateway", ("-c", "import time; time.sleep(60)"), 60)
     assert [stop(process) for process in strays(tmp_path)] == [True]
 
 
+def test_a_server_is_told_how_long_it_may_live(tmp_path: Path) -> None:
+    words = ("-m", "chaosgate.engine", "--port", "0")
+    served = start_server(tmp_path, "engine", words, 0.2)
+    eventually(lambda: not alive(served.process), "the end of its lifetime")
+    assert "its lifetime of 0.2 s is over" in last_lines(tmp_path, "engine")
+
+
 def test_a_token_is_new_each_time_and_for_its_user_alone(tmp_path: Path) -> None:
-    first = Path(str(new_token(tmp_path).file)).read_text()
-    assert new_token(tmp_path).file == str(token_file(tmp_path))
-    assert token_file(tmp_path).read_text() != first
-    assert token_file(tmp_path).stat().st_mode & 0o077 == 0
-    assert len(first) >= 32
+    first, second = (Path(str(new_token(tmp_path / run).file)) for run in ("one", "two"))
+    assert first == token_file(tmp_path / "one")
+    assert first.read_text() != second.read_text()
+    assert first.stat().st_mode & 0o077 == 0
+    assert len(first.read_text()) >= 32
+
+
+@pytest.mark.parametrize("made", [lambda file: file.write_text("old"), lambda file: file.symlink_to("/dev/null")])
+def test_a_token_is_never_written_where_something_stands(tmp_path: Path, made: Callable[[Path], object]) -> None:
+    made(token_file(tmp_path))
+    with pytest.raises(DeployError) as refused:
+        new_token(tmp_path)
+    assert str(refused.value) == (
+        f"{token_file(tmp_path)}: cannot be made: File exists; a run starts in a folder of its own"
+    )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from small_drill import eventually
 
 from chaosgate.deploy.processes import (
     alive,
     created,
+    elsewhere,
+    here,
     last_lines,
     log_file,
     python,
@@ -69,7 +73,64 @@ def test_a_process_that_is_gone_was_created_at_zero() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     assert created(child.pid) == 0.0
-    assert not alive(Process(role="r", pid=child.pid, created=0.0))
+    assert not alive(Process(role="r", pid=child.pid, created=0.0, place=here()))
+
+
+def test_setting_the_clock_makes_no_process_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process, child = spawn(tmp_path, "engine", python("-c", SLEEP))
+    real = psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda found: real(found) + 3600)
+    assert alive(process)
+    assert created(process.pid) == process.created
+    assert [found.created for found in strays(tmp_path)] == [process.created]
+    assert stop(process)
+    assert child.wait() == -15
+
+
+def test_without_proc_a_process_is_told_by_what_psutil_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chaosgate.deploy.processes.PROC", tmp_path / "none")
+    process, _ = spawn(tmp_path, "engine", python("-c", SLEEP))
+    assert (process.place.boot, process.place.namespace) == (None, None)
+    assert process.created == psutil.Process(process.pid).create_time()
+    assert alive(process)
+    host = process.place.model_copy(update={"host": "another-machine"})
+    assert elsewhere(process.model_copy(update={"place": host}))
+    assert stop(process)
+
+
+OTHER = {"host": "another-machine", "boot": "another-boot"}
+
+
+@pytest.mark.parametrize(
+    ("place", "is_elsewhere"),
+    [
+        ({}, False),
+        ({"host": "renamed-since"}, False),
+        ({"namespace": "pid:[1]"}, True),
+        (OTHER, True),
+        ({"boot": "before-the-restart", "namespace": "pid:[1]"}, False),
+    ],
+)
+def test_a_process_of_another_machine_or_namespace_is_neither_alive_nor_gone(
+    tmp_path: Path, place: dict[str, str], is_elsewhere: bool
+) -> None:
+    process, _ = spawn(tmp_path, "engine", python("-c", SLEEP))
+    moved = process.model_copy(update={"place": process.place.model_copy(update=place)})
+    assert elsewhere(moved) is is_elsewhere
+    same = place in ({}, {"host": "renamed-since"})
+    assert alive(moved) is same
+    assert stop(moved) is not is_elsewhere
+    assert alive(process) is not same
+
+
+def test_modules_in_the_current_directory_are_not_imported(tmp_path: Path) -> None:
+    for name in ("queue", "statistics", "secrets", "chaosgate"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
+    words = python("-m", "chaosgate.components", "mesure")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr == "mesure: unknown component 'mesure'; did you mean 'measure'?\n"
+    path = subprocess.run(python("-c", "import json, sys; print(json.dumps(sys.path))"), capture_output=True)
+    assert "" not in json.loads(path.stdout)
 
 
 def test_what_a_spawned_process_starts_is_found_though_nobody_wrote_it_down(tmp_path: Path) -> None:

@@ -63,6 +63,36 @@ async def test_another_kind_of_server_is_refused(listing: Any, status: int, said
     assert said in str(refused.value)
 
 
+async def test_a_redirect_is_not_followed() -> None:
+    async def script(request: web.Request) -> web.StreamResponse:
+        if request.path == "/elsewhere":
+            return web.json_response({"data": [{"id": "m"}]})
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    async with upstream(script) as url:
+        with pytest.raises(DeployError) as refused:
+            await read_subject(url, "m")
+    assert str(refused.value) == (f"{url}/v1/models: answered with a redirect to /elsewhere; name the server itself")
+
+
+async def test_what_a_server_says_is_one_printable_line() -> None:
+    async with server({"data": [{"id": "x\n::add-mask::pass\x1b[2J"}]}) as url:
+        with pytest.raises(DeployError) as refused:
+            await read_subject(url, "m")
+    assert str(refused.value).isprintable()
+    entry = {"id": "m", "owned_by": "a\nb", "chaosgate": {"engine_version": 3, "weights_digest": "c\x1bd"}}
+    async with server({"data": ["no object", entry]}) as url:
+        subject = await read_subject(url, "m")
+    assert (subject.engine, subject.engine_version, subject.weights_digest) == ("a b", "3", "c\ufffdd")
+
+
+@pytest.mark.parametrize("listing", [{"data": 5}, {"data": ["m"]}])
+async def test_a_listing_of_another_form_serves_nothing(listing: Any) -> None:
+    async with server(listing) as url:
+        with pytest.raises(DeployError, match="unknown model 'm'"):
+            await read_subject(url, "m")
+
+
 async def test_a_server_that_is_gone_is_named() -> None:
     async with server({}) as url:
         pass

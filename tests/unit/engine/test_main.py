@@ -31,6 +31,13 @@ def test_a_signal_ends_it_with_zero_and_closes_open_streams(tmp_path: Path, numb
     assert errors == f"chaosgate engine: serving other/name on {server.url}\n"
 
 
+def test_it_ends_with_its_lifetime() -> None:
+    words = engine_command("--port", "0", "--lifetime", "0.2")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "chaosgate engine: its lifetime of 0.2 s is over"
+
+
 def test_a_port_in_use_is_one_line_and_code_two() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

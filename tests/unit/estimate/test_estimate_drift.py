@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from simulated_run import LATENCY, OBJECTIVES, Conditions, passing_run, simulate, stream_spec
+from simulated_run import LATENCY, OBJECTIVES, Conditions, changed, passing_run, simulate, stream_spec
 
 from chaosgate.estimate.drift import criteria, find_drift
 from chaosgate.estimate.windows import place_requests
@@ -34,6 +34,20 @@ def test_a_service_that_grows_slower_drifts() -> None:
         r"100 % \([\d.]+ % to 100 %\) in the last",
         sentence,
     )
+
+
+def test_controls_in_which_nothing_counts_are_not_passed_over() -> None:
+    run = passing_run()
+    last = {row.request for row in run.phases["block1"].ledger if row.window in (24, 25)}
+    seen = [
+        o.model_copy(update={"outcome": "error", "first": None, "tokens": ()}) if o.request in last else o
+        for o in run.phases["block1"].observations
+    ]
+    run = changed(run, "block1", observations=seen)
+
+    assert (
+        "slow-wire: nothing tells whether the controls drifted: no request of the last counts for exact-match"
+    ) in list(find_drift(run.spec, place_requests(run)))
 
 
 def test_each_fault_has_its_own_controls() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from simulated_run import SUBJECT, Conditions, changed, passing_run, simulate
+from simulated_run import OBJECTIVES, SUBJECT, Conditions, changed, passing_run, simulate, stream_spec
 
 from chaosgate.estimate.data import RunData
 from chaosgate.estimate.health import make_health
@@ -202,6 +202,21 @@ def test_a_halt_within_a_window_leaves_gaps_and_no_problems() -> None:
     )
 
 
+@pytest.mark.parametrize("phase", ["baseline", "block1"])
+def test_load_that_ends_at_a_halt_is_a_gap_and_no_problem(phase: str) -> None:
+    """measure ends the load at a halt and reads the timeline before inject has noticed."""
+    data = RUN.phases[phase]
+    halt = min(event.at for event in data.timeline if event.event == "started") + 1
+    kept = [event for event in data.timeline if event.event == "started"]
+    ends = [TimelineEvent(at=halt, event=name, phase=phase, detail={"reason": "slow"}) for name in ("halt", "done")]
+    subjects = [event for event in data.timeline if event.event == "subject"]
+    run = RUN if phase == "baseline" else injected((), halted="slow")
+    found = health(changed(run, phase, timeline=[*kept, *ends, *subjects], ledger=[], observations=[]))
+
+    assert [problem for problem in found.problems if problem.startswith(phase)] == []
+    assert ("baseline: the gateway halted the run: slow" in found.gaps) is (phase == "baseline")
+
+
 def test_a_declined_injection_is_no_problem_of_the_data() -> None:
     declined = injected((), status=RUN.injections["block1"].status.model_copy(update={"status": "declined"}))
     quiet = changed(
@@ -213,6 +228,34 @@ def test_a_declined_injection_is_no_problem_of_the_data() -> None:
     )
 
     assert health(quiet).problems == ()
+
+
+def untouched(*doses: float) -> RunData:
+    """The run in which no request was touched at any of `doses`."""
+    rows = [r.model_copy(update={"applied": False}) if r.dose in doses else r for r in BLOCK.ledger]
+    windows = tuple(w.model_copy(update={"applied": 0}) if w.dose in doses else w for w in WINDOWS)
+    return changed(injected(windows), "block1", ledger=rows)
+
+
+def test_a_judged_dose_at_which_nothing_was_touched_is_a_gap() -> None:
+    found = health(untouched(0.1, 0.22))
+
+    assert found.problems == ()
+    assert found.gaps == tuple(
+        f"slow-wire: no request was touched at dose {dose}; hold it longer or raise the share"
+        for dose in ("100ms", "220ms")
+    )
+
+
+def test_a_dose_that_only_explores_may_touch_nothing() -> None:
+    run = untouched(0.22)
+    first_token = stream_spec(fits=(), objectives=OBJECTIVES[:1])
+
+    assert health(replace(run, spec=first_token)).gaps == ()
+
+
+def test_a_fault_that_touched_nothing_at_all_is_left_to_its_witness() -> None:
+    assert health(untouched(0.1, 0.18, 0.22, 0.26, 0.32)).gaps == ()
 
 
 def test_a_prompt_without_a_whole_answer_in_the_baseline_is_a_gap() -> None:

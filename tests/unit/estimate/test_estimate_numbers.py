@@ -14,6 +14,7 @@ from chaosgate.model.sli import Sli, SliRef, Statistic, resolve_sli
 from chaosgate.units import Dimension
 
 ERRORS, P95, P50 = resolve_sli("error-rate"), resolve_sli("ttft-p95"), resolve_sli("ttft-p50")
+MATCH = resolve_sli("exact-match")
 
 
 def latencies(windows: int, size: int, tau: float = 0.0, seed: int = 0, place: Place = "dose") -> list[Window]:
@@ -42,8 +43,70 @@ def test_a_quantile_is_an_order_statistic_of_all_values() -> None:
 
 
 def test_nothing_that_counts_is_no_zero() -> None:
-    found = estimate(P95, [failing(5, 5, index) for index in range(3)])
+    found = estimate(P95, [window([sample(first=None)] * 5, index) for index in range(3)])
     assert found == Numbers(None, None, None, 0, 0, "no request counts for ttft-p95 in 3 windows")
+
+
+def test_a_quantile_counts_failed_requests_as_infinitely_slow() -> None:
+    """One request in ten fails, the others are fast: a P95 among the fast ones alone would hide that."""
+    found = estimate(P95, [failing(30, 300, index) for index in range(4)])
+    reason = "120 of 1200 requests failed and count as infinitely slow"
+    assert found == Numbers(None, None, None, 1200, 4, reason, unbounded=True)
+
+
+def test_a_few_failed_requests_lift_a_quantile_and_leave_it_finite() -> None:
+    slow = [window([timed(1.0)] * 270 + [timed(2.0)] * 27 + [sample(outcome="error")] * 3, index) for index in range(4)]
+    found = estimate(P95, slow)
+    assert (found.lower, found.value, found.upper, found.n, found.reason) == (2.0, 2.0, 2.0, 1200, None)
+
+
+def test_failures_that_may_reach_the_quantile_leave_its_upper_end_open() -> None:
+    found = estimate(P95, [failing(8, 200, index) for index in range(4)])
+    assert (found.lower, found.value, found.upper) == (pytest.approx(0.2), pytest.approx(0.2), None)
+    assert found.reason == "32 of 800 requests failed and count as infinitely slow"
+    assert not found.unbounded
+
+
+def test_failures_that_may_lie_beyond_the_quantile_leave_its_lower_end_finite() -> None:
+    found = estimate(P95, [failing(12, 200, index) for index in range(4)])
+    assert (found.lower, found.value, found.upper) == (pytest.approx(0.2), None, None)
+    assert found.reason == "48 of 800 requests failed and count as infinitely slow"
+    assert not found.unbounded
+
+
+def test_failures_that_cluster_in_windows_are_no_sure_fail() -> None:
+    """Spread evenly, this share of failures lies surely beyond the quantile; in two of six windows, it need not."""
+    even, clustered = (
+        [failing(failed, 120, i) for i, failed in enumerate(each)] for each in ([14] * 6, [42, 42] + [0] * 4)
+    )
+    assert estimate(P95, even).unbounded
+    assert not estimate(P95, clustered).unbounded
+
+
+def test_failures_among_too_few_values_are_said_as_well() -> None:
+    found = estimate(P95, [failing(5, 10, index) for index in range(3)])
+    assert found == Numbers(
+        None,
+        None,
+        None,
+        30,
+        3,
+        "15 of 30 requests failed and count as infinitely slow; n = 30 of 72 needed for a P95",
+    )
+
+
+def test_a_window_in_which_nothing_counts_leaves_no_interval() -> None:
+    """Whole answers are compared with the clean arm; where no request has one, its window must not drop out unseen."""
+    matching = [window([sample()] * 40, index) for index in range(6)]
+    failed = [failing(40, 40, index) for index in (6, 7)]
+    found = estimate(MATCH, [*matching, *failed])
+    assert found == Numbers(1.0, None, None, 240, 6, "2 of 8 windows hold no request that counts for exact-match")
+
+
+def test_undisturbed_windows_with_failures_are_still_borrowed() -> None:
+    judged = latencies(3, 80, tau=0.4, seed=1)
+    calm = [window([*each.samples, sample(outcome="error")], each.index, place="control") for each in latencies(6, 80)]
+    assert estimate(P50, judged, [calm]) != estimate(P50, judged)
 
 
 def test_no_windows_at_all() -> None:
@@ -132,6 +195,7 @@ class Broken(Sli):
 @pytest.mark.parametrize(
     ("number", "value", "reason"),
     [
+        (-math.inf, None, "broken gave a value that is not finite; an SLI gives a number or None"),
         (math.nan, None, "broken gave a value that is not finite; an SLI gives a number or None"),
         (math.inf, None, "broken gave a value that is not finite; an SLI gives a number or None"),
         (0.5, 0.5, "broken gave a value other than 0 and 1; a share is the mean of zeros and ones"),
@@ -145,13 +209,17 @@ def test_a_broken_sli_never_has_an_interval(
     assert found == Numbers(value, None, None, 120, 3, reason)
 
 
+def timed_or_failed(seconds: float) -> Sample:
+    return timed(seconds) if math.isfinite(seconds) else sample(outcome="timeout")
+
+
 @settings(max_examples=60)
 @given(
-    values=st.lists(st.lists(st.floats(0.001, 10), max_size=60), max_size=8),
+    values=st.lists(st.lists(st.floats(0.001, 10) | st.just(math.inf), max_size=60), max_size=8),
     name=st.sampled_from(["ttft-p5", "ttft-p50", "ttft-p95", "error-rate"]),
 )
 def test_any_windows_give_ordered_finite_numbers_or_a_reason(values: list[list[float]], name: str) -> None:
-    windows = [window(map(timed, row), index) for index, row in enumerate(values)]
+    windows = [window(map(timed_or_failed, row), index) for index, row in enumerate(values)]
     found = estimate(resolve_sli(name), windows, [windows[:2]])
     numbers = [number for number in (found.lower, found.value, found.upper) if number is not None]
     assert all(math.isfinite(number) for number in numbers)

@@ -46,6 +46,11 @@ def test_where_an_interval_lies(
     assert position(bound, value, lower, upper) == expected
 
 
+def test_an_unbounded_interval_breaks_a_bound_from_above_and_keeps_none_from_below() -> None:
+    assert position(AT_MOST, None, None, None, unbounded=True) == "outside"
+    assert position(AT_LEAST, None, None, None, unbounded=True) == "missing"
+
+
 numbers = st.none() | st.floats(-1, 1) | st.just(math.nan) | st.just(math.inf) | st.just(-math.inf)
 
 

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from gateway_rig import TOKEN, ask, latency, named, until, upstream
 
+from chaosgate.deploy.processes import python
 from chaosgate.gateway.__main__ import main
 from chaosgate.sockets import listen
 
@@ -62,6 +63,21 @@ async def test_the_process_serves_and_ends_at_a_signal_even_with_a_request_held_
             if process.returncode is None:
                 process.kill()
         assert (process.returncode, stderr) == (0, b"")
+
+
+async def test_the_process_ends_with_its_lifetime(tmp_path: Path) -> None:
+    words = python("-m", "chaosgate.gateway", *files(tmp_path), "--lifetime", "0.2")
+    process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE)
+    _, stderr = await asyncio.wait_for(process.communicate(), 30)
+    assert (process.returncode, stderr) == (0, b"chaosgate gateway: its lifetime of 0.2 s is over\n")
+    assert (tmp_path / "ready.json").exists()
+
+
+@pytest.mark.parametrize("lifetime", ["0", "-1", "nan", "inf"])
+def test_a_lifetime_is_a_time(tmp_path: Path, lifetime: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*files(tmp_path), f"--lifetime={lifetime}"])
+    assert f"a lifetime is a number of seconds above 0, got '{lifetime}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--port", "--admin-port"])

@@ -25,6 +25,23 @@ async def test_a_late_timer_lets_no_window_live_longer() -> None:
         assert [event.detail for event in served.run.timeline.events()] == [{}, {"why": "expired"}]
 
 
+async def test_a_renewal_lengthens_a_window_and_changes_nothing_else() -> None:
+    async with gateway(NOWHERE, [latency()]) as served:
+        windows: Windows = served.run.windows
+        opened = windows.open("slow", 3, 0.1, 5)
+        active = windows.get("slow")
+        assert active is not None
+        active.applied, expires = 7, active.expires
+
+        assert windows.open("slow", 3, 0.1, 5) == opened
+        assert windows.get("slow") is active
+        assert active.expires > expires
+        closed = windows.close("slow")
+        assert closed is not None
+        assert (closed.applied, closed.on) == (7, opened)
+        assert [event.event for event in served.run.timeline.events()] == ["on", "off"]
+
+
 async def test_a_fault_of_several_phases_belongs_to_the_one_that_runs() -> None:
     phases = {"block1": ["slow"], "verify": ["slow"], "block2": ["bad"]}
     async with gateway(NOWHERE, [latency(), error()], phases) as served:

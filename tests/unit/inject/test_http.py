@@ -148,3 +148,18 @@ def test_a_token_that_is_not_there_is_named(secret: SecretRef, words: str) -> No
     with pytest.raises(GatewayError) as failed:
         read_token(secret)
     assert str(failed.value) == words
+
+
+async def test_an_answer_is_quoted_in_one_line_and_a_redirect_is_not_followed() -> None:
+    async def script(request: web.Request) -> web.StreamResponse:
+        if request.path == "/elsewhere":
+            return web.json_response({"at": 1.0})
+        if request.path == "/v1/halt":
+            return web.Response(status=503, text="gone\n::error::\x1b[1m")
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    async with upstream(script) as url, GatewayAdmin(url, TOKEN) as admin:
+        with pytest.raises(GatewayError, match=r"refused with 503: gone ::error::\ufffd\[1m$"):
+            await admin.halt("x")
+        with pytest.raises(GatewayError, match=r"refused with 307: "):
+            await admin.post("done", phase="block1")

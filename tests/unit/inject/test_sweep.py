@@ -9,7 +9,8 @@ import pytest
 from small_drill import write_spec
 
 from chaosgate.errors import GatewayError
-from chaosgate.inject.sweep import RENEWAL, run_sweep, wait_for
+from chaosgate.inject import sweep as sweep_module
+from chaosgate.inject.sweep import TTL, run_sweep, wait_for
 from chaosgate.model.blocks import make_blocks
 from chaosgate.model.load import load_spec
 from chaosgate.model.observation import TimelineEvent
@@ -18,11 +19,12 @@ from chaosgate.model.spec import ChaosSpec
 
 
 class Gateway:
-    """Remembers the calls; halts or fails at the n-th window."""
+    """Remembers the calls; halts or fails at the n-th `on`; with `forget`, no window is on when it is renewed."""
 
-    def __init__(self, halt_at: int | None = None, fail_at: int | None = None) -> None:
+    def __init__(self, halt_at: int | None = None, fail_at: int | None = None, forget: bool = False) -> None:
         self.calls: list[tuple[object, ...]] = []
         self.halt_at, self.fail_at = halt_at, fail_at
+        self.forget = forget
         self.windows = 0
         self.events: list[TimelineEvent] = []
 
@@ -31,7 +33,7 @@ class Gateway:
         self.windows += 1
         if self.fail_at == self.windows or await self.halted():
             raise GatewayError("PUT: refused")
-        return 10.0 + window
+        return 10.0 + window + (self.windows if self.forget else 0)
 
     async def off(self, fault: str) -> tuple[float, int]:
         self.calls.append(("off", fault))
@@ -68,8 +70,43 @@ async def test_each_window_goes_on_off_and_is_proved_in_order(spec: ChaosSpec, b
         (window.index, window.dose, 3) for window in block.windows
     ]
     assert [call[0] for call in gateway.calls] == ["on", "off", "proof"] * len(block.windows)
-    assert gateway.calls[0] == ("on", 0.0, 0, pytest.approx(0.1 + RENEWAL))
+    assert gateway.calls[0] == ("on", 0.0, 0, TTL)
     assert gateway.calls[2] == ("proof", 0, {"applied": 3})
+
+
+async def test_a_window_is_renewed_as_it_is_until_its_hold_is_over(
+    spec: ChaosSpec, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "RENEW_EVERY", 0.02)
+    gateway = Gateway()
+    first = block.model_copy(update={"windows": block.windows[:1]})
+    windows, _ = await run_sweep(gateway, spec, first, lambda window: None)
+    ons, rest = gateway.calls[:-2], gateway.calls[-2:]
+    assert len(ons) > 1
+    assert set(ons) == {("on", 0.0, 0, TTL)}
+    assert [call[0] for call in rest] == ["off", "proof"]
+    assert windows[0].on == 10.0, "the time of the first PUT"
+
+
+async def test_a_halt_ends_a_hold_and_the_window_counts(
+    spec: ChaosSpec, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "RENEW_EVERY", 0.02)
+    windows, halted = await run_sweep(Gateway(halt_at=2), spec, block, lambda window: None)
+    assert (len(windows), halted) == (1, "too many errors")
+
+
+async def test_a_window_that_was_lost_between_two_renewals_is_a_failure_and_goes_off(
+    spec: ChaosSpec, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "RENEW_EVERY", 0.02)
+    gateway = Gateway(forget=True)
+    with pytest.raises(GatewayError) as refused:
+        await run_sweep(gateway, spec, block, lambda window: None)
+    assert str(refused.value) == (
+        "slow-wire: window 0 was not renewed within 5 s, so the gateway ended it; the machine may be overloaded"
+    )
+    assert [call[0] for call in gateway.calls] == ["on", "on", "off"]
 
 
 async def test_no_window_follows_a_halt(spec: ChaosSpec, block: Block) -> None:

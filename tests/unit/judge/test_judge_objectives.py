@@ -79,6 +79,15 @@ def test_a_gate_objective(update: dict[str, Any], expected: str, exit_code: int,
     assert words in text
 
 
+def test_more_failures_than_a_quantile_allows_fail_an_upper_bound() -> None:
+    reason = "120 of 1200 requests failed and count as infinitely slow"
+    found = objective("first-token", value=None, lower=None, upper=None, reason=reason, unbounded=True)
+
+    assert (found.verdict, found.exit_code) == ("fail", 1)
+    (text,) = texts(found, "fail")
+    assert text.endswith(f" in 8 windows), outside <= 500ms ({reason})")
+
+
 @pytest.mark.parametrize("update", [{"lower": 0.6, "value": 0.7, "upper": 0.8}, {"upper": 0.6}, {"upper": None}])
 def test_a_warn_objective_gives_at_most_warn(update: dict[str, Any]) -> None:
     found = objective("first-token", spec=severity("first-token", "warn"), **update)

@@ -34,6 +34,34 @@ def test_the_steady_state(update: dict[str, Any], expected: str, words: str) -> 
     assert expected != "inconclusive" or texts(found, expected)[0].endswith(": unhealthy baseline")
 
 
+@pytest.mark.parametrize(
+    ("update", "expected", "words"),
+    [
+        ({"lower": 0.01, "value": 0.04, "upper": 0.08}, "pass", "the steady state came back: recovery error-rate is "),
+        ({"upper": None}, "pass", "the steady state came back: "),
+        ({"lower": 0.06, "value": 0.07, "upper": 0.08}, "inconclusive", "the steady state did not come back: "),
+        ({"value": None, "lower": None, "upper": None}, "inconclusive", "the steady state did not come back: "),
+        ({"unbounded": True}, "inconclusive", "the steady state did not come back: "),
+        ({"windows": 2}, "inconclusive", "the steady state did not come back: "),
+        ({"sli": "ttft-p50"}, "error", "the estimates of the recovery do not belong to the steady state; estimate "),
+    ],
+)
+def test_the_steady_state_must_come_back(update: dict[str, Any], expected: str, words: str) -> None:
+    first, *rest = passing().recovered
+    found = verdict(passing().model_copy(update={"recovered": (first.model_copy(update=update), *rest)}))
+
+    assert found.verdict == expected
+    assert any(text.startswith(words) for text in texts(found, expected))
+
+
+def test_estimates_without_the_recovery_are_an_error() -> None:
+    found = verdict(passing().model_copy(update={"recovered": ()}))
+
+    assert texts(found, "error") == [
+        "the estimates of the recovery do not belong to the steady state; estimate the run again"
+    ]
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.05])
 def test_a_client_on_schedule(delay: float) -> None:
     assert health(schedule_delay_p99=delay).verdict == "pass"

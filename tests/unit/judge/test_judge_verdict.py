@@ -19,7 +19,7 @@ def test_a_passing_run_gives_a_reason_for_everything() -> None:
 
     assert (found.verdict, found.exit_code, found.subject) == ("pass", 0, SUBJECT)
     assert [reason.objective for reason in found.reasons] == [
-        *(None,) * 4,
+        *(None,) * 6,
         "first-token",
         "same-answers",
         "headroom",

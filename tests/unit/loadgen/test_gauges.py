@@ -81,6 +81,16 @@ async def test_another_status_is_a_reason(serve: Serve) -> None:
     assert await read(url) == GaugeReading({}, f"{url} answered with HTTP status 404")
 
 
+async def test_a_redirect_is_not_followed(serve: Serve) -> None:
+    async def handle(request: web.Request) -> web.Response:
+        if request.path == "/elsewhere":
+            return web.Response(text=PAGE)
+        return web.Response(status=302, headers={"Location": "/elsewhere"})
+
+    url = await serve(handle) + "/metrics"
+    assert await read(url) == GaugeReading({}, f"{url} answered with a redirect to /elsewhere; name the server itself")
+
+
 async def test_an_engine_out_of_reach_is_a_reason() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

@@ -9,6 +9,7 @@ from scripted_chat import seen
 
 from chaosgate.errors import RegistryError
 from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
+from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation
 from chaosgate.model.spec import StopCondition
 
@@ -75,7 +76,7 @@ BAD, GOOD, EMPTY = (seen(1.5, "error"), seen(1.5, "cut"), seen(1.5)), (seen(1.5)
     [
         ([BAD, BAD, BAD], [False, False, True]),
         ([BAD, BAD, GOOD, BAD, BAD, BAD], [False, False, False, False, False, True]),
-        ([BAD, BAD, EMPTY, BAD], [False] * 4),
+        ([BAD, BAD, EMPTY, BAD], [False, False, False, True]),
         ([GOOD] * 5, [False] * 5),
         ([EMPTY] * 5, [False] * 5),
     ],
@@ -111,6 +112,40 @@ def test_warm_up_requests_do_not_count() -> None:
     watch = StopWatch([condition("error-rate", "> 50 %")])
     assert watch.judge(sample(1, seen(1.5, "error", warmup=True))) is None
     assert watch.judge(sample(2, seen(2.5, "error", warmup=True), seen(2.5, "error"))) is not None
+
+
+def in_flight(scheduled: float, first: float | None = None, warmup: bool = False) -> Pending:
+    return Pending("7.block1.0", scheduled, first, warmup)
+
+
+@pytest.mark.parametrize(
+    ("sli", "pending", "counts"),
+    [
+        ("ttft-p95", in_flight(0.5), True),
+        ("ttft-p95", in_flight(0.5, first=2.0), False),
+        ("ttft-p95", in_flight(0.5, first=2.9), True),
+        ("e2e-p95", in_flight(0.5, first=2.0), True),
+        ("e2e-p95", in_flight(1.5), False),
+        ("e2e-p95", in_flight(0.5, warmup=True), False),
+        ("error-rate", in_flight(0.5), False),
+    ],
+)
+def test_a_request_in_flight_beyond_a_latency_bound_is_infinitely_slow(
+    sli: str, pending: Pending, counts: bool
+) -> None:
+    watch = StopWatch([condition(sli, "> 50 %" if sli == "error-rate" else "> 2s")])
+    reason = watch.judge(sample(2), [pending])
+    assert (reason is not None) is counts
+    assert reason is None or reason.endswith("last at inf")
+
+
+def test_a_request_in_flight_is_counted_once() -> None:
+    watch = StopWatch([condition("e2e-p95", "> 2s", consecutive=2)])
+    slow = in_flight(0.5)
+    assert verdicts(watch, [sample(0)]) == [False]
+    assert [watch.judge(sample(second), [slow]) for second in (2, 3, 4)] == [None] * 3
+    assert watch.judge(sample(5, seen(5.5, "timeout"))) is None
+    assert watch.judge(sample(6, seen(6.5, "timeout"))) is not None
 
 
 def test_each_condition_has_its_own_row() -> None:

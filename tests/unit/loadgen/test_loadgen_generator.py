@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from scripted_chat import ANSWER, Serve, streaming, workload
+from scripted_chat import ANSWER, BLUE, OPENING, Serve, streaming, workload
 
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.loadgen.arrivals import scheduled_times
@@ -46,6 +46,18 @@ async def test_every_request_that_was_due_is_observed_once(serve: Serve) -> None
     assert load.numbers == list(range(50))
     assert {seen.outcome for seen in observations} == {"ok"}
     assert load.generator.in_flight == 0
+
+
+async def test_what_is_in_flight_can_be_looked_at(serve: Serve) -> None:
+    load = Load(await serve(streaming(OPENING + BLUE, 60.0)), seconds=0.2, drain=0.2)
+    running = asyncio.create_task(load.run())
+    while True:
+        await asyncio.sleep(0.01)
+        if begun := [each for each in load.generator.pending() if each.first is not None]:
+            break
+    assert (begun[0].request, begun[0].scheduled, begun[0].warmup) == ("7.block1.0", 0.0, True)
+    await running
+    assert load.generator.pending() == []
 
 
 async def test_requests_carry_number_prompt_schedule_and_warmup(serve: Serve) -> None:

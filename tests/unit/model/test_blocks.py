@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from chaosgate.model.blocks import baseline_length, make_blocks, planned_length, recovery_windows, sweep_windows
+from chaosgate.gateway.payload import MAX_TTL
+from chaosgate.model.blocks import (
+    baseline_length,
+    longest_within,
+    make_blocks,
+    planned_length,
+    recovery_windows,
+    sweep_windows,
+)
+from chaosgate.model.fault import MAX_HOLD
 from chaosgate.model.load import load_spec
-from chaosgate.model.spec import ChaosSpec
+from chaosgate.model.spec import ChaosSpec, Workload
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +65,25 @@ def test_recovery_covers_within_and_four_windows_after_it(spec: ChaosSpec) -> No
     # within 5 s in windows of 2 s is 3 windows; 4 more are judged.
     assert recovery_windows(spec, 2.0) == 7
     assert recovery_windows(spec, 2.5) == 6
+
+
+def test_the_gateway_keeps_a_fault_for_any_hold_that_is_allowed_and_its_margin() -> None:
+    assert MAX_HOLD + 5 == MAX_TTL
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_is_a_number_of_63_bits(spec: ChaosSpec, seed: int) -> None:
+    workload = spec.spec.workload.to_json()
+    assert Workload.model_validate({**workload, "seed": 2**63 - 1}).seed == 2**63 - 1
+    with pytest.raises(ValidationError):
+        Workload.model_validate({**workload, "seed": seed})
+
+
+def test_the_longest_within_is_that_of_any_objective(spec: ChaosSpec) -> None:
+    assert longest_within(spec) == 5.0
+    objectives = tuple(objective for objective in spec.spec.objectives if objective.within is None)
+    body = spec.spec.model_copy(update={"objectives": objectives})
+    assert longest_within(spec.model_copy(update={"spec": body})) == 0.0
 
 
 def test_lengths_add_up(spec: ChaosSpec) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 from chaosgate.errors import dotted
@@ -10,6 +11,7 @@ from chaosgate.model.check import FAULT_LIST, FIT_LIST, OBJECTIVE_LIST, Draft, c
 from chaosgate.model.fault import Sweep, WireFault
 from chaosgate.model.fit import Fit
 from chaosgate.model.spec import Objective
+from chaosgate.units import Bound
 
 
 class Burst(WireFault):
@@ -59,6 +61,22 @@ def test_an_unknown_response_gets_the_nearest_sli() -> None:
     assert messages(BURST, knee, {**ROOM, "lower": ">= 10"}) == [
         "spec.fits[0].response.sli: unknown SLI 'tftt'; did you mean 'ttft'?"
     ]
+
+
+def recovery_messages(faults: list[str], of: str | None) -> list[str]:
+    data = {"spec": {"faults": [{**BURST, "name": name} for name in faults]}}
+    back = Objective(name="back", sli="error-rate", bound=Bound.parse("<= 5 %"), at="recovery", fault=of)
+    return [f"{dotted(one.path)}: {one.message}" for one in check(Draft(data, {(*OBJECTIVE_LIST, 0): back}, True))]
+
+
+def test_a_recovery_is_that_of_the_last_fault() -> None:
+    faults = ["slow", "lossy", "deaf"]
+    for name, later in pairwise(faults):
+        assert recovery_messages(faults, name) == [
+            f"spec.objectives[0].fault: read {name!r}; its recovery lies before the sweep of {later!r}; "
+            "put it last or into a spec of its own"
+        ]
+    assert recovery_messages(faults, "deaf") == recovery_messages(faults, None) == []
 
 
 def test_a_name_is_not_called_unknown_where_the_list_itself_is_broken() -> None:

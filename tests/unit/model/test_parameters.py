@@ -76,6 +76,24 @@ def test_a_setting_is_checked_against_the_declaration(tmp_path: Path, settings: 
     assert refusal(tmp_path, RATE, USE_RATE, **settings) == [f"spec.yaml:6:11 spec.parameters.rate: {says}"]
 
 
+USE_SET = ("set: recall-24", 'set: "{{ parameters.set }}"')
+
+
+def test_a_text_may_have_a_thousand_characters(tmp_path: Path) -> None:
+    text = "a" * 1_000
+    declaration = f"set: {{type: string, default: {text}}}"
+    assert load(tmp_path, declaration, USE_SET).spec.workload.prompts.set == text
+    assert load(tmp_path, declaration, USE_SET, set="b" * 1_000).spec.workload.prompts.set == "b" * 1_000
+
+
+def test_a_longer_text_is_refused_wherever_it_comes_from(tmp_path: Path) -> None:
+    says = "read a text of 1,001 characters; at most 1,000 are allowed"
+    declared = refusal(tmp_path, f"set: {{type: string, default: {'a' * 1_001}}}", USE_SET)
+    given = refusal(tmp_path, "set: {type: string, default: recall-24}", USE_SET, set="b" * 1_001)
+    assert declared == [f"spec.yaml:6:34 spec.parameters.set.default: {says}"]
+    assert given == [f"spec.yaml:6:10 spec.parameters.set: --set set=...: {says}"]
+
+
 def test_an_unknown_setting_gets_the_nearest_name(tmp_path: Path) -> None:
     assert refusal(tmp_path, RATE, USE_RATE, rat="5/s") == [
         "spec.yaml:6:5 spec.parameters: --set rat=5/s: unknown parameter 'rat'; did you mean 'rate'?"

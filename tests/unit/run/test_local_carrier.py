@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Mapping
@@ -14,10 +16,12 @@ import pytest
 
 from chaosgate.artifacts import STATUS, Identity, read_document, write_document
 from chaosgate.deploy import processes
+from chaosgate.errors import ArtifactError
 from chaosgate.model.plan import Plan, Step, StepInput
 from chaosgate.model.result import Status
+from chaosgate.run import local
 from chaosgate.run import steps as steps_module
-from chaosgate.run.local import LocalCarrier, ignore_in_git
+from chaosgate.run.local import LocalCarrier, ignore_in_git, make_private
 
 SCRIPTS = {
     "ok": "print('plain line')",
@@ -101,8 +105,7 @@ def test_a_step_past_its_deadline_is_ended(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_step_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "GRACE", 0.3)
-    monkeypatch.setattr(processes.stop, "__defaults__", (0.3,))
+    monkeypatch.setattr(steps_module, "GRACE", 0.3)
     carrier, log = carry(tmp_path, monkeypatch, step("a", "stubborn", deadline=1.0))
     run(carrier)
     assert log.codes["a"] == -signal.SIGKILL
@@ -117,7 +120,7 @@ def test_progress_is_passed_on_and_other_output_goes_to_the_log(
     assert "plain line" in (tmp_path / "logs" / "step-b.log").read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_the_steps_and_still_cleans_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
@@ -128,14 +131,69 @@ def test_a_signal_ends_the_steps_and_still_cleans_up(
             time.sleep(0.01)
         os.kill(os.getpid(), number)
 
-    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(local, "leave_terminal", lambda: None)
+    before = signal.getsignal(number)
     threading.Thread(target=interrupt, daemon=True).start()
     run(carrier)
     assert carrier.signal == number
     assert log.codes["a"] == -signal.SIGTERM
     assert "b" not in log.codes
     assert log.codes["cleanup"] == 0
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert signal.getsignal(number) == before
+
+
+def test_a_hang_up_that_is_ignored_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier, _ = carry(tmp_path, monkeypatch)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with carrier.signals():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert carrier.signal is None
+
+
+def test_what_is_printed_to_a_terminal_that_hung_up_goes_nowhere() -> None:
+    script = (
+        "import sys; from chaosgate.run.local import leave_terminal; input(); leave_terminal(); print('x', flush=True)"
+    )
+    master, terminal = os.openpty()
+    child = subprocess.Popen(processes.python("-c", script), stdin=subprocess.PIPE, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    os.close(master)
+    child.communicate(b"\n", timeout=60)
+    assert child.returncode == 0
+
+
+def test_a_step_is_ended_even_when_it_cannot_be_told_from_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ever_later = itertools.count()
+    monkeypatch.setattr(processes, "created", lambda pid: float(next(ever_later)))
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.3))
+    run(carrier)
+    assert log.codes["a"] == -signal.SIGTERM
+
+
+def test_a_step_that_nothing_ends_does_not_hold_up_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps_module, "GRACE", 0.05)
+    carrier, log = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.3))
+    for signal_name in ("terminate", "kill"):
+        monkeypatch.setattr(subprocess.Popen, signal_name, lambda child: None)
+    run(carrier)
+    assert log.codes["a"] == -signal.SIGKILL
+    assert status_of(tmp_path, "a").reason.startswith("a was ended at its deadline of 0.3 s")
+    monkeypatch.undo()
+    assert [processes.stop(process) for process in processes.strays(tmp_path)] == [True]
+
+
+def test_the_folder_of_a_run_is_for_its_user_alone(tmp_path: Path) -> None:
+    make_private(tmp_path / "runs" / "r")
+    assert (tmp_path / "runs" / "r").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArtifactError, match=r"file/r: cannot be written: .*--state DIR"):
+        make_private(tmp_path / "file" / "r")
 
 
 def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tracked_runs import spec
 
-from chaosgate.tracking.location import artifact_location, sqlite_file, tracking_uri, ui_command, without_password
+from chaosgate.tracking.location import artifact_location, sqlite_file, tracking_uri, ui_command
 
 
 def test_the_specs_own_uri_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -34,6 +34,12 @@ def test_a_server_chooses_its_own_artifact_location() -> None:
         ("sqlite:////data/mlflow.db", "mlflow ui --backend-store-uri sqlite:////data/mlflow.db"),
         ("sqlite:////my data/mlflow.db", "mlflow ui --backend-store-uri 'sqlite:////my data/mlflow.db'"),
         ("http://mlflow:5000", "http://mlflow:5000"),
+        (
+            "postgresql://me:secret@db/mlflow",
+            "mlflow ui --backend-store-uri 'postgresql://me:***@db/mlflow' (put the password in place of ***)",
+        ),
+        ("http://me:secret@mlflow:5000", "http://me:***@mlflow:5000 (put the password in place of ***)"),
+        ("http://[x", "http://[x"),
     ],
 )
 def test_the_ui_command_can_be_pasted_into_a_shell(uri: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,8 +51,3 @@ def test_an_mlflow_that_is_not_on_the_path_is_called_where_it_is(monkeypatch: py
     monkeypatch.setattr(shutil, "which", lambda name: None)
     command = ui_command("sqlite:////data/mlflow.db").split()[0]
     assert Path(command).resolve() == Path(sys.executable).with_name("mlflow").resolve()
-
-
-def test_a_password_is_never_shown() -> None:
-    assert without_password("http://me:secret@mlflow:5000/x") == "http://me:***@mlflow:5000/x"
-    assert without_password("http://mlflow:5000") == "http://mlflow:5000"

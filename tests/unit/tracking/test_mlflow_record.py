@@ -13,6 +13,7 @@ import pytest
 from tracked_runs import latency, spec, tracked_run
 
 from chaosgate.errors import TrackingError
+from chaosgate.tracking import mlflow_record
 from chaosgate.tracking.mlflow_record import record_run, seal_run
 
 pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
@@ -157,6 +158,25 @@ def test_a_server_that_is_away_is_named_without_its_password(tmp_path: Path) -> 
         TrackingError, match=rf"MLflow at http://me:\*\*\*@127\.0\.0\.1:{port} cannot be reached: .*refused"
     ):
         record_run(tracked_run(spec=spec(f"http://me:secret@127.0.0.1:{port}")), tmp_path)
+
+
+def test_a_malformed_uri_in_the_environment_is_a_tracking_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:secret@[x")
+    with pytest.raises(TrackingError, match=r"^MLflow at http://me:\*\*\*@\[x cannot be reached: it is no URI"):
+        record_run(tracked_run(spec=spec()), tmp_path)
+
+
+def test_a_refusal_holds_no_password_and_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(uri: str) -> None:
+        raise ValueError(f"bad credentials\nin {uri}")
+
+    monkeypatch.setattr(mlflow_record, "_import_mlflow", lambda run: (refuse, None))
+    with pytest.raises(
+        TrackingError, match=r"refused the record of run r1: bad credentials in http://me:\*\*\*@h; the"
+    ):
+        record_run(tracked_run(spec=spec("http://me:secret@h")), tmp_path)
 
 
 def test_without_mlflow_the_error_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,5 +42,21 @@ def test_a_database_server_that_is_away_is_named_without_its_password(closed_por
         )
 
 
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("http://[x", r"MLflow at http://\[x cannot be reached: it is no URI: its brackets hold no IPv6 address; set"),
+        ("postgresql://h:abc/db", r"cannot be reached: it is no URI: its port is no number from 0 to 65535; a `/` in"),
+        ("postgresql://me:se/cret@h/db", r"MLflow at postgresql://me:\*\*\*@h/db cannot be reached: it is no URI"),
+        ("http://h\n::error::x", r"MLflow at http://h ::error::x cannot be reached: .* cannot be printed"),
+        (f"postgresql://{'a' * 64}.b/db", "cannot be reached: "),
+    ],
+)
+def test_a_malformed_uri_is_refused(uri: str, said: str) -> None:
+    with pytest.raises(TrackingError, match=said) as refused:
+        check_reachable(uri, "the-run")
+    assert "cret" not in str(refused.value)
+
+
 def test_http_servers_are_left_to_mlflow(closed_port: int) -> None:
     check_reachable(f"http://127.0.0.1:{closed_port}", "the-run")
