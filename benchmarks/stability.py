@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,17 +59,16 @@ def run_once(scenario: str, state: Path) -> Ending:
     return Ending(verdict["verdict"], done.returncode, clean, taken, reasons)
 
 
-def run_all(runs: int) -> dict[str, list[Ending]]:
+def run_all(runs: int, at_once: int) -> dict[str, list[Ending]]:
     """Every scenario `runs` times, taking turns, so that a slow stretch of the machine does not hit one alone."""
+    turns = [scenario for _ in range(runs) for scenario in EXPECTED]
     endings: dict[str, list[Ending]] = {scenario: [] for scenario in EXPECTED}
-    with tempfile.TemporaryDirectory() as state:
-        for number in range(runs):
-            for scenario, so_far in endings.items():
-                ending = run_once(scenario, Path(state))
-                so_far.append(ending)
-                word = "as expected" if as_expected(scenario, ending) else "; ".join(ending.reasons)
-                line = f"{number + 1}/{runs} {scenario}: {ending.verdict} {ending.seconds:.1f} s, {word}"
-                print(line, file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as state, ThreadPoolExecutor(at_once) as pool:
+        for scenario, ending in zip(turns, pool.map(lambda turn: run_once(turn, Path(state)), turns), strict=True):
+            endings[scenario].append(ending)
+            word = "as expected" if as_expected(scenario, ending) else "; ".join(ending.reasons)
+            line = f"{len(endings[scenario])}/{runs} {scenario}: {ending.verdict} {ending.seconds:.1f} s, {word}"
+            print(line, file=sys.stderr, flush=True)
     return endings
 
 
@@ -87,7 +87,7 @@ def stability(
     }
 
 
-def record(endings: Mapping[str, Sequence[Ending]]) -> str:
+def record(endings: Mapping[str, Sequence[Ending]], at_once: int) -> str:
     """The dated record, a Markdown page."""
     describe = ["git", "rev-parse", "--short=12", "HEAD"]
     commit = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
@@ -97,7 +97,8 @@ def record(endings: Mapping[str, Sequence[Ending]]) -> str:
         "",
         f"Recorded {datetime.now(UTC):%Y-%m-%d} at commit {commit} by `python benchmarks/stability.py`, on",
         f"{os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}). Every scenario of",
-        "`chaos-specs/scenarios` took its turn, again and again; a run counts when verdict, exit code and seal fit.",
+        f"`chaos-specs/scenarios` took its turn, again and again, {at_once} at a time; a run counts when verdict, exit",
+        "code and seal are right.",
         "",
         "| scenario | expected | runs | as expected | verdicts | seconds: least, median, most | limit |",
         "|---|---|---|---|---|---|---|",
@@ -139,6 +140,7 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--at-once", type=int, default=1, help="drills side by side, each with ports of its own")
     parser.add_argument("--write", type=Path, help="where the record goes; without it, standard output")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--selftest", action="store_true")
@@ -146,14 +148,14 @@ def main() -> None:
     if words.selftest:
         selftest()
         return
-    endings = run_all(words.runs)
+    endings = run_all(words.runs, words.at_once)
     if words.json:
         for row in figures(endings):
             print(json.dumps(row))
     elif words.write:
-        words.write.write_text(record(endings))
+        words.write.write_text(record(endings, words.at_once))
     else:
-        print(record(endings))
+        print(record(endings, words.at_once))
     if min(stability(endings).values()) < 1:
         sys.exit(1)
 
