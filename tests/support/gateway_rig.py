@@ -15,7 +15,7 @@ from aiohttp import web
 from chaosgate.gateway.config import GatewayConfig
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
-from chaosgate.sockets import listen
+from chaosgate.servers import listen
 
 TOKEN = "a-token-for-tests"
 SEED = 7

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from chaosgate.sockets import listen
+from chaosgate.servers import listen
 
 MODEL = "scripted"
 METRICS = "vllm:num_requests_running NaN\nvllm:num_requests_waiting +Inf\nvllm:kv_cache_usage_perc 0.5\n"

@@ -12,7 +12,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import argparse
 import asyncio
 import json
-import math
 import signal
 import socket
 import sys
@@ -25,7 +24,7 @@ from chaosgate.engine.config import EngineConfig
 from chaosgate.engine.engine import Engine
 from chaosgate.engine.server import Api
 from chaosgate.errors import UsageError
-from chaosgate.sockets import listen, url_of
+from chaosgate.servers import lifetime_argument, listen, url_of
 
 SWITCH_SECONDS = 0.001
 """The event loop and the compute thread share the interpreter; Python's default lets one hold it for 5 ms, which is
@@ -97,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default=EngineConfig.model, help="name to serve under (default: %(default)s)")
     parser.add_argument("--seed", type=_seed, default=EngineConfig.seed, help="of the weights (default: %(default)s)")
     parser.add_argument("--ready-file", type=Path, help="file to write {url, pid} to once requests are answered")
-    parser.add_argument("--lifetime", type=_seconds, help="seconds after which it ends by itself")
+    parser.add_argument("--lifetime", type=lifetime_argument, help="seconds after which it ends by itself")
     return parser
 
 
@@ -105,13 +104,6 @@ def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"a seed is a whole number of 0 or more, got {text!r}")
     return int(text)
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"a lifetime is a number of seconds above 0, got {text!r}")
-    return seconds
 
 
 if __name__ == "__main__":

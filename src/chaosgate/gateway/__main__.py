@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import os
 import signal
 import sys
@@ -18,7 +17,7 @@ from chaosgate.errors import ChaosgateError, UsageError
 from chaosgate.gateway.config import load_config
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
-from chaosgate.sockets import listen
+from chaosgate.servers import lifetime_argument, listen
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,15 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--admin-port", type=int, default=0, help="admin port (default: %(default)s)")
     parser.add_argument("--ready-file", type=Path, required=True, help="written as {url, admin, pid} once both serve")
     parser.add_argument("--token-file", type=Path, required=True, help="file with the admin token")
-    parser.add_argument("--lifetime", type=_seconds, help="seconds after which it ends by itself")
+    parser.add_argument("--lifetime", type=lifetime_argument, help="seconds after which it ends by itself")
     return parser
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"a lifetime is a number of seconds above 0, got {text!r}")
-    return seconds
 
 
 if __name__ == "__main__":

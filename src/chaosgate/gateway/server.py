@@ -10,7 +10,7 @@ from aiohttp import web
 from chaosgate.gateway.admin import Admin
 from chaosgate.gateway.proxy import MAX_HEADER, Proxy, upstream_session
 from chaosgate.gateway.state import RunState
-from chaosgate.sockets import url_of
+from chaosgate.servers import url_of
 
 SHUTDOWN_SECONDS = 0.5
 """How long requests under way may take to end once the gateway is told to stop."""

@@ -14,7 +14,7 @@ from gateway_rig import TOKEN, ask, latency, named, until, upstream
 
 from chaosgate.deploy.processes import python
 from chaosgate.gateway.__main__ import main
-from chaosgate.sockets import listen
+from chaosgate.servers import listen
 
 
 def files(folder: Path, upstream_url: str = "http://127.0.0.1:9", token: str = TOKEN + "\n") -> list[str]:

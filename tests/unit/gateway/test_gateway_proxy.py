@@ -14,7 +14,7 @@ from gateway_rig import CHAT, ask, echo, gateway, named, raw, raw_post, raw_upst
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosgate.sockets import listen
+from chaosgate.servers import listen
 
 
 @settings(max_examples=30, deadline=None)

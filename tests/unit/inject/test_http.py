@@ -12,7 +12,7 @@ from gateway_rig import TOKEN, ask, gateway, latency, named, raw_upstream, upstr
 from chaosgate.errors import GatewayError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.model.result import SecretRef
-from chaosgate.sockets import listen
+from chaosgate.servers import listen
 
 
 async def test_a_sweep_as_the_client_sees_it() -> None:

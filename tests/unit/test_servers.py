@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosgate.errors import UsageError
-from chaosgate.sockets import listen, url_of
+from chaosgate.servers import listen, url_of
 
 
 def test_port_0_is_any_free_one_and_its_url_names_it() -> None:

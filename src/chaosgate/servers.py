@@ -1,8 +1,10 @@
-"""Listening sockets for the servers that a run starts, and the addresses they are reached at."""
+"""What the servers that a run starts have in common: listening sockets, addresses, a lifetime."""
 
 from __future__ import annotations
 
+import argparse
 import errno
+import math
 import socket
 
 from chaosgate.errors import UsageError
@@ -24,6 +26,14 @@ def url_of(listener: socket.socket) -> str:
     """The `http://` URL at which `listener` is reached, without a slash at the end."""
     host, port = listener.getsockname()[:2]
     return f"http://{_authority(host, port)}"
+
+
+def lifetime_argument(text: str) -> float:
+    """The argument of `--lifetime`: seconds above 0, after which a server ends by itself."""
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"a lifetime is a number of seconds above 0, got {text!r}")
+    return seconds
 
 
 def _reason(error: OSError | OverflowError) -> str:
