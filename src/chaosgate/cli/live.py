@@ -56,7 +56,7 @@ class Lines:
     def progress(self, step: Step, told: Mapping[str, Any]) -> None:
         """Remember the window, and now and then say how the load does."""
         self.note(step, told)
-        if told["event"] == "window":
+        if told["event"] in ("window", "recovery"):
             self.window = window_text(told)
         elif told["event"] == "load" and time.monotonic() >= self.next_line:
             self.next_line = time.monotonic() + LINE_EVERY
@@ -87,7 +87,7 @@ class Bar(Lines):
     def progress(self, step: Step, told: Mapping[str, Any]) -> None:
         """Move the bar and show the numbers."""
         self.note(step, told)
-        if told["event"] == "window":
+        if told["event"] in ("window", "recovery"):
             self.window = window_text(told)
         elif told["event"] == "load":
             done = self.before + float(told["elapsed"])
@@ -112,7 +112,9 @@ def load_text(told: Mapping[str, Any]) -> str:
 
 
 def window_text(told: Mapping[str, Any]) -> str:
-    """`slow-wire 180ms (window 7 of 26)`; dose 0 is a control."""
+    """`slow-wire 180ms (window 7 of 26)`, where dose 0 is a control, or `recovery`."""
+    if told["event"] == "recovery":
+        return "recovery"
     dose = format_value(told["dose"], told["dimension"]) if told["dose"] else "control"
     return f"{told['fault']} {dose} (window {told['window'] + 1} of {told['of']})"
 

@@ -15,6 +15,7 @@ from chaosgate.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
     from chaosgate.model.plan import Plan
+    from chaosgate.model.spec import ChaosSpec
 
 SPEC = click.Path(path_type=Path)
 """Whether it can be read is said by the one who reads it, in the same words for every spec."""
@@ -39,13 +40,17 @@ def init(**answers: Any) -> None:
 
     file = answers.pop("file")
     given = {key: answer if answer is not None else _ask(key, answers) for key, answer in answers.items()}
+    missing = [key for key in ("model", "endpoint") if given["engine"] == "endpoint" and not given[key]]
+    if missing:
+        raise UsageError(f"--engine endpoint needs --{missing[0]}; a running server is named by --endpoint and --model")
     text = first_spec(given["name"], given["engine"], given["model"], given["endpoint"] or None, given["fault"])
     path = file or Path(f"{given['name']}.yaml")
     if str(path) == "-":
         click.echo(text, nl=False)
         return
     _write_new(path, text)
-    click.echo(f"wrote {path}; next: chaosgate validate {path} && chaosgate run {path}")
+    program = click.get_current_context().find_root().info_name
+    click.echo(f"wrote {path}; next: {program} plan {path} && {program} run {path}")
 
 
 def _ask(key: str, answers: dict[str, Any]) -> Any:
@@ -53,7 +58,7 @@ def _ask(key: str, answers: dict[str, Any]) -> Any:
     defaults: dict[str, str | None] = {
         "name": "first-drill",
         "engine": "endpoint" if answers["endpoint"] else "embedded",
-        "model": "embedded/tiny",
+        "model": None if "endpoint" in (answers["engine"], answers["endpoint"] and "endpoint") else "embedded/tiny",
         "endpoint": None,
         "fault": "wire.latency",
     }
@@ -122,12 +127,15 @@ def plan(spec: Path, settings: Sequence[str], output: str) -> None:
     from chaosgate.cli.loading import load
     from chaosgate.planner import make_plan
 
-    planned = make_plan(load(spec, parse_settings(settings)))
-    click.echo(json.dumps(planned.to_json(), indent=2) if output == "json" else plan_text(planned))
+    loaded = load(spec, parse_settings(settings))
+    planned = make_plan(loaded)
+    click.echo(json.dumps(planned.to_json(), indent=2) if output == "json" else plan_text(loaded, planned))
 
 
-def plan_text(planned: Plan) -> str:
+def plan_text(spec: ChaosSpec, planned: Plan) -> str:
     """A plan for people: each step with what it waits for, then each block's windows in order."""
+    from chaosgate.units import format_value
+
     lines = [f"{planned.name}  {planned.spec_digest[:19]}  {planned.length:.0f} s of load", "", "steps"]
     for step in (*planned.steps, planned.finally_):
         sources = ", ".join(dict.fromkeys(read.step for read in step.inputs)) or "-"
@@ -135,5 +143,9 @@ def plan_text(planned: Plan) -> str:
         lines.append(f"  {step.id:<18} {step.component:<9} after {sources:<40} {arguments}".rstrip())
     for block in planned.blocks:
         lines += ["", f"{block.phase}: {len(block.windows)} windows, {block.recovery:.1f} s of recovery"]
-        lines += [f"  {window.index:>3}  {window.fault:<24} dose {window.dose:g}" for window in block.windows]
+        for window in block.windows:
+            fault = spec.fault(window.fault)
+            dose = format_value(window.dose, fault.axis().dimension) if window.dose else "control"
+            requests = spec.spec.workload.arrivals.rate * fault.dose.hold
+            lines.append(f"  {window.index:>3}  {window.fault:<24} {dose:<10} about {requests:.0f} requests")
     return "\n".join(lines)

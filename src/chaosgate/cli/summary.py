@@ -87,7 +87,8 @@ def threshold_text(fit: FitResult) -> str:
         case "fitted":
             return f"threshold {fit.name}: {format_value(found.value, fit.dimension)}, 95 % interval {interval}"
         case "bracketed":
-            return f"threshold {fit.name}: between the doses {interval}; {found.reason}"
+            ends = (format_value(end, fit.dimension) for end in (found.lower, found.upper))
+            return f"threshold {fit.name}: between {' and '.join(ends)}; no dose between them was tried"
         case "refused":
             return f"threshold {fit.name}: none: {found.reason}"
 

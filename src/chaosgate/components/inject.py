@@ -83,7 +83,10 @@ async def inject(
 async def sweep(admin: GatewayAdmin, spec: ChaosSpec, block: Block, start: float) -> Injection:
     """What was injected; a gateway that fails leaves the windows unproved and the status `failed`."""
 
-    def report(window: PlannedWindow) -> None:
+    def report(window: PlannedWindow | None) -> None:
+        if window is None:
+            tell("recovery", seconds=block.recovery)
+            return
         axis = spec.fault(window.fault).axis()
         tell(
             "window",

@@ -56,6 +56,14 @@ def _arguments(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: entry[key] for key in ("max_model_len", "root") if key in entry}
 
 
+_NEEDED = "an OpenAI-compatible server is needed"
+_HINTS = {
+    401: "the server wants an API key, which this version does not send",
+    403: "the server wants an API key, which this version does not send",
+    404: "there is no model list there; the endpoint is the base URL without /v1",
+}
+
+
 async def _get(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
     try:
         async with session.get(url, allow_redirects=False) as response:
@@ -63,7 +71,7 @@ async def _get(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
                 target = one_line(response.headers["Location"])
                 raise DeployError(f"{url}: answered with a redirect to {target}; name the server itself")
             if response.status != 200:
-                raise DeployError(f"{url}: answered status {response.status}; an OpenAI-compatible server is needed")
+                raise DeployError(f"{url}: answered status {response.status}; {_HINTS.get(response.status, _NEEDED)}")
             data = await response.json(content_type=None)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         raise DeployError(f"{url}: cannot be read: {one_line(_cause(error))}; is the server up?") from error

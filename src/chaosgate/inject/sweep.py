@@ -42,10 +42,11 @@ async def wait_for(switch: FaultSwitch, phase: str, event: str, seconds: float) 
 
 
 async def run_sweep(
-    switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[PlannedWindow], None]
+    switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[PlannedWindow | None], None]
 ) -> tuple[list[InjectedWindow], str | None]:
     """Inject every window of `block`, then watch the recovery.
 
+    `report` is told of each window before it begins, and of the recovery by None.
     Returns the windows as injected and, when the gateway halted the run, why; nothing follows a halt.
     """
     done: list[InjectedWindow] = []
@@ -56,6 +57,7 @@ async def run_sweep(
         done += injected
         if halted is not None:
             return done, halted
+    report(None)
     await asyncio.sleep(block.recovery)
     return done, None
 

@@ -10,7 +10,7 @@ from chaosgate.judge.reasons import interval_text, plain, range_text
 from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName, finite
 from chaosgate.model.spec import ChaosSpec, Objective
-from chaosgate.units import Bound
+from chaosgate.units import Bound, format_value
 
 HOLDS: tuple[Position, ...] = ("inside", "straddles", "open")
 """Where the interval of a steady state may lie: it is outside or missing that says that it does not hold."""
@@ -113,8 +113,8 @@ def _verdict(spec: ChaosSpec, objective: Objective, place: Position) -> VerdictN
 
 
 _WORDS: dict[Position, str] = {
-    "inside": "within {bound}",
-    "outside": "outside {bound}",
+    "inside": "meets {bound}",
+    "outside": "breaks {bound}",
     "straddles": "which straddles {bound}; more requests or windows would narrow it",
     "open": "which may reach beyond {bound}",
     "missing": "which cannot be held against {bound}",
@@ -124,7 +124,7 @@ _WORDS: dict[Position, str] = {
 def _sli_text(objective: Objective, estimate: Estimate, place: Position, after: float | None) -> str:
     at = estimate.at
     if after is not None:
-        at = f"recovery from {after:.3g} s after the last fault on"
+        at = f"recovery, counted from {format_value(after, 'duration')} after the last fault ended,"
     if estimate.fault is not None:
         at = f"{at} of {estimate.fault}"
     words = _WORDS[place].format(bound=objective.bound)

@@ -29,8 +29,9 @@ OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
 
+ENDPOINT: DataPath = ("spec", "target", "endpoint")
 ADDRESSES: Mapping[DataPath, str] = {
-    ("spec", "target", "endpoint"): "secrets never stand in a spec",
+    ENDPOINT: "secrets never stand in a spec",
     ("spec", "target", "fallback", "upstream"): "secrets never stand in a spec",
     ("spec", "tracking", "uri"): "set MLFLOW_TRACKING_URI in the environment instead",
 }
@@ -98,6 +99,9 @@ def _addresses(draft: Draft) -> Iterator[Problem]:
             yield Problem(path, f"a password stands in the spec; {instead}")
         elif cause := why_malformed(read):
             yield Problem(path, f"read {read!r}, which is no URL: {cause}; write one such as http://host:5000")
+        elif path == ENDPOINT and read.rstrip("/").endswith("/v1"):
+            base = read.rstrip("/").removesuffix("/v1")
+            yield Problem(path, f"read {read!r}; write the base URL, without /v1: {base}")
 
 
 def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:

@@ -55,6 +55,11 @@ class SliRef:
         return self.kind.dimension
 
 
+def known_slis() -> list[str]:
+    """Every SLI as an objective may name it, distributions with a usual percentile."""
+    return [f"{name}-p95" if kind.statistic == "quantile" else name for name, kind in SLIS.items()]
+
+
 def resolve_sli(name: str) -> SliRef:
     """The SLI called `name` for an objective; a RegistryError names the nearest known one or asks for a percentile."""
     if name in SLIS:
@@ -64,7 +69,7 @@ def resolve_sli(name: str) -> SliRef:
         return SliRef(name, kind, None)
     match = _QUANTILE.fullmatch(name)
     if match is None or match["kind"] not in SLIS:
-        raise RegistryError(unknown("SLI", name, SLIS.names()))
+        raise RegistryError(unknown("SLI", name, known_slis()))
     kind = SLIS.get(match["kind"])
     quantile = float(match["percent"]) / 100
     if kind.statistic != "quantile":

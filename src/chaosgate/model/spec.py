@@ -54,7 +54,7 @@ class Target(Frozen):
     """What is served and how it is reached."""
 
     engine: Literal["embedded", "vllm", "endpoint"]
-    """`embedded` and `vllm` are started for the run; `endpoint` is a server that runs already."""
+    """`embedded` is started for the run; `endpoint` is a server that runs already, such as vLLM's."""
     model: str
     """A model name, a path, or models:/name@alias."""
     endpoint: Annotated[str, Field(pattern=URL_PATTERN)] | None = None

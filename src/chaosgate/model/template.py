@@ -86,8 +86,8 @@ def first_spec(name: str, engine: str, model: str, endpoint: str | None, fault_k
 
 def _target(engine: str, model: str, endpoint: str | None) -> str:
     lines = [
-        f"    {_scalar_line('engine', engine)}# embedded | vllm | endpoint (a server that runs already)",
-        f"    {_scalar_line('model', model)}# a name, a path, or models:/name@alias",
+        f"    {_scalar_line('engine', engine)}# embedded, or endpoint: a server that runs already",
+        f"    {_scalar_line('model', model)}# the id that its /v1/models lists",
     ]
     if endpoint is not None:
         lines.append(f"    endpoint: {_scalar(endpoint)}")
@@ -103,7 +103,7 @@ def _fault(name: str, kind: type[Fault], doses: list[str]) -> str:
         f"- name: {name.replace('.', '-').replace('_', '-')}",
         f"  kind: {name}",
         *own,
-        "  select: {share: 100 %}         # whom it may touch; add a path to name one",
+        "  select: {share: 100 %}         # which requests it may touch; add a path to name one",
         "  # Each dose is held for `hold` in each of its windows, in random order, among controls without a fault.",
         f"  dose: {{{sweep}}}",
     ]

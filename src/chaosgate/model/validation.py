@@ -85,6 +85,8 @@ def _problems(model: type[BaseModel], data: Any, detail: ErrorDetails) -> Iterat
     if place is None:
         return
     read = value_at(data, place.path)
+    if _is_echo(read, detail):
+        return
     missing_here = detail["type"] == "missing" and detail["loc"][-1:] == place.path[-1:]
     if place.union and not missing_here:
         yield Problem(place.path, f"read {yaml_type(read)}; write {describe(place.annotation)}")
@@ -147,6 +149,12 @@ def _unknown_key(key: str, owner: type[BaseModel] | None) -> str:
     near = nearest(key, known)
     hint = f"; did you mean {near!r}?" if near else ";"
     return f"unknown key {key!r}{hint} allowed: {', '.join(sorted(known))}"
+
+
+def _is_echo(read: Any, detail: ErrorDetails) -> bool:
+    """Whether a list is called too short only because its items are broken, which is said of each of them."""
+    limit = detail.get("ctx", {}).get("min_length", 0)
+    return detail["type"] == "too_short" and isinstance(read, (list, tuple)) and len(read) >= limit
 
 
 def _sentence(place: _Place, read: Any, detail: ErrorDetails) -> str:

@@ -11,7 +11,7 @@ from chaosgate.units import Dimension
 
 @SLIS.register("e2e")
 class EndToEnd(Sli):
-    """End minus schedule, of whole answers. Counted from the schedule for the reason that ttft gives."""
+    """End minus schedule; a failed request counts as infinitely slow. Counted from the schedule, as ttft is."""
 
     dimension: ClassVar[Dimension] = "duration"
     statistic: ClassVar[Statistic] = "quantile"

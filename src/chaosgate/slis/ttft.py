@@ -11,7 +11,7 @@ from chaosgate.units import Dimension
 
 @SLIS.register("ttft")
 class TimeToFirstToken(Sli):
-    """First token minus schedule, of whole answers.
+    """First token minus schedule; a failed request counts as infinitely slow.
 
     Counted from the schedule and not from the sending, so that a stalled client hides nothing (coordinated omission:
     Gil Tene, "How NOT to Measure Latency", 2013). A request that failed, or answered nothing, has no first token.

@@ -61,9 +61,21 @@ def test_init_without_a_terminal_takes_the_defaults(tmp_path: Path, monkeypatch:
     said = call("init")
     assert said.exit_code == 0
     assert said.stdout == (
-        "wrote first-drill.yaml; next: chaosgate validate first-drill.yaml && chaosgate run first-drill.yaml\n"
+        "wrote first-drill.yaml; next: chaosgate plan first-drill.yaml && chaosgate run first-drill.yaml\n"
     )
     assert call("validate", tmp_path / "first-drill.yaml").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "lacking"),
+    [(["--engine", "endpoint"], "model"), (["--engine", "endpoint", "--model", "m"], "endpoint")],
+)
+def test_init_for_a_running_server_needs_its_address_and_model(flags: list[str], lacking: str) -> None:
+    said = call("init", *flags)
+    assert said.exit_code == 2
+    assert said.stderr == (
+        f"--engine endpoint needs --{lacking}; a running server is named by --endpoint and --model\n"
+    )
 
 
 def test_init_writes_what_the_flags_say(tmp_path: Path) -> None:
@@ -172,7 +184,8 @@ def test_plan_shows_steps_and_windows(spec: Path) -> None:
     assert said.exit_code == 0
     assert "  block1-inject      inject    after deploy, baseline-measure" in said.stdout
     assert "block1: 9 windows" in said.stdout
-    assert "slow-wire                dose 0.1" in said.stdout
+    assert "slow-wire                100ms      about 16 requests" in said.stdout
+    assert "slow-wire                control    about 16 requests" in said.stdout
 
 
 def test_plan_json_is_the_plan(spec: Path) -> None:

@@ -33,20 +33,20 @@ def test_a_reason_carries_its_numbers_and_says_them_in_words() -> None:
     value, lower, upper = (format_value(n, "duration") for n in (estimate.value, estimate.lower, estimate.upper))
     assert reason.text == (
         f"first-token: ttft-p95 at dose <= 180ms of slow-wire is {value} "
-        f"({lower} to {upper}, 305 requests in 8 windows), within <= 500ms"
+        f"({lower} to {upper}, 305 requests in 8 windows), meets <= 500ms"
     )
 
 
 def test_a_recovery_says_when_it_was_back() -> None:
     (text,) = [text for text in texts(verdict(), "pass") if text.startswith("back:")]
 
-    assert "ttft-p95 at recovery from 0.2 s after the last fault on is " in text
+    assert "ttft-p95 at recovery, counted from 200ms after the last fault ended, is " in text
 
 
 @pytest.mark.parametrize(
     ("update", "expected", "exit_code", "words"),
     [
-        ({"lower": 0.6, "value": 0.7, "upper": 0.8}, "fail", 1, ", outside <= 500ms"),
+        ({"lower": 0.6, "value": 0.7, "upper": 0.8}, "fail", 1, ", breaks <= 500ms"),
         ({"upper": 0.6}, "inconclusive", 3, ", which straddles <= 500ms; more requests or windows would narrow it"),
         ({"upper": None}, "inconclusive", 3, ", which may reach beyond <= 500ms"),
         ({"lower": None}, "inconclusive", 3, "(? to "),
@@ -85,7 +85,7 @@ def test_more_failures_than_a_quantile_allows_fail_an_upper_bound() -> None:
 
     assert (found.verdict, found.exit_code) == ("fail", 1)
     (text,) = texts(found, "fail")
-    assert text.endswith(f" in 8 windows), outside <= 500ms ({reason})")
+    assert text.endswith(f" in 8 windows), breaks <= 500ms ({reason})")
 
 
 @pytest.mark.parametrize("update", [{"lower": 0.6, "value": 0.7, "upper": 0.8}, {"upper": 0.6}, {"upper": None}])
@@ -132,11 +132,11 @@ def test_an_objective_without_an_estimate_is_an_error(objectives: tuple[Any, ...
 @pytest.mark.parametrize(
     ("threshold", "expected", "words"),
     [
-        ({"lower": 0.18, "upper": 0.2}, "pass", "(1048 requests, fit knee); its lower end is judged, within >= 180ms"),
-        ({"lower": 0.1, "upper": 0.17}, "fail", "outside >= 180ms"),
+        ({"lower": 0.18, "upper": 0.2}, "pass", "(1048 requests, fit knee); its lower end is judged, meets >= 180ms"),
+        ({"lower": 0.1, "upper": 0.17}, "fail", "breaks >= 180ms"),
         ({"lower": 0.17, "upper": 0.2}, "inconclusive", "which straddles >= 180ms"),
         ({"lower": None, "upper": 0.2}, "inconclusive", "? to 200ms"),
-        ({"lower": None, "upper": 0.17}, "fail", "outside >= 180ms"),
+        ({"lower": None, "upper": 0.17}, "fail", "breaks >= 180ms"),
         ({"lower": math.nan, "upper": 0.2}, "inconclusive", "? to 200ms"),
         ({"lower": 0.3, "upper": 0.2}, "inconclusive", "which cannot be held against >= 180ms"),
         ({"n": 0}, "inconclusive", "0 requests"),
