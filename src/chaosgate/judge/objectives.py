@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chaosgate.estimate.position import Position, position
@@ -22,23 +22,7 @@ def steady_state_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> It
     An interval without an end on the far side of the bound is not missing: three short windows seldom give a quantile
     both ends, and whether anything may be injected does not hang on that.
     """
-    wanted = spec.spec.steady_state.objectives
-    if [estimate.sli for estimate in estimates] != [steady.sli for steady in wanted]:
-        yield plain("error", "the estimates of the steady state do not belong to the spec's; estimate the run again")
-        return
-    for steady, estimate in zip(wanted, estimates, strict=True):
-        place = _position(steady.bound, estimate)
-        holds = place in HOLDS
-        words = "holds" if holds else "does not hold" if place == "outside" else "is not known to hold"
-        yield Reason(
-            verdict="pass" if holds else "inconclusive",
-            severity="gate",
-            text=(
-                f"steady state {words}: baseline {steady.sli} is {interval_text(estimate)}, "
-                f"{steady.bound} is needed{_because(estimate)}{'' if holds else ': unhealthy baseline'}"
-            ),
-            **_numbers(estimate, steady.bound),
-        )
+    yield from _steady_reasons(spec, estimates, "baseline", _BASELINE_WORDS)
 
 
 def recovered_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Iterator[Reason]:
@@ -46,19 +30,37 @@ def recovered_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Itera
 
     Without this a target that a fault has broken for good would pass by its numbers during the fault.
     """
+    yield from _steady_reasons(spec, estimates, "recovery", _RECOVERY_WORDS)
+
+
+_BASELINE_WORDS: dict[Position, str] = {
+    "outside": "the baseline is unhealthy, the steady state does not hold",
+    "missing": "the baseline is unhealthy, the steady state is not known to hold",
+}
+_RECOVERY_WORDS: dict[Position, str] = {
+    "outside": "the steady state did not come back",
+    "missing": "the steady state is not known to have come back",
+}
+_HELD_WORDS = {"baseline": "the steady state holds", "recovery": "the steady state came back"}
+
+
+def _steady_reasons(
+    spec: ChaosSpec, estimates: tuple[Estimate, ...], where: str, words: Mapping[Position, str]
+) -> Iterator[Reason]:
     wanted = spec.spec.steady_state.objectives
     if [estimate.sli for estimate in estimates] != [steady.sli for steady in wanted]:
-        yield plain("error", "the estimates of the recovery do not belong to the steady state; estimate the run again")
+        yield plain("error", f"the estimates of the {where} do not belong to the steady state; estimate the run again")
         return
     for steady, estimate in zip(wanted, estimates, strict=True):
-        holds = _position(steady.bound, estimate) in HOLDS
-        words = "came back" if holds else "did not come back"
+        place = _position(steady.bound, estimate)
+        holds = place in HOLDS
+        against = "not outside" if holds else "cannot be held against" if place == "missing" else "outside"
         yield Reason(
             verdict="pass" if holds else "inconclusive",
             severity="gate",
             text=(
-                f"the steady state {words}: recovery {steady.sli} is {interval_text(estimate)}, "
-                f"{steady.bound} is needed{_because(estimate)}"
+                f"{_HELD_WORDS[where] if holds else words[place]}: {where} {steady.sli} is {interval_text(estimate)}, "
+                f"{against} {steady.bound}{_because(estimate)}"
             ),
             **_numbers(estimate, steady.bound),
         )
