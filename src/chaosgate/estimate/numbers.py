@@ -35,17 +35,16 @@ class Numbers:
     unbounded: bool = False
 
 
-def estimate(
-    ref: SliRef, windows: Sequence[Window], undisturbed: Sequence[Sequence[Window]] = (), seed: int = 0
-) -> Numbers:
+def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Window]] = (), seed: int = 0) -> Numbers:
     """The estimate of `ref` over all of `windows` together; the same for the same arguments.
 
     A quantile is that of the adjusted view: a request that failed is infinitely slow, so that a service which gives up
     on its slow requests looks no faster for it. Requests that do not count at all must not hide either: a window in
     which none counts leaves no interval.
     Windows at different doses are different strata: what differs between doses is no noise between windows.
-    `undisturbed` are groups of windows without a fault (baseline, controls); the design effect is pooled with theirs,
-    for shares where `windows` are fewer than 6. A window that is judged is left out of them.
+    `alike` are groups of windows within which nothing was changed on purpose (baseline, controls, other doses); the
+    design effect is pooled with theirs, for shares where `windows` are fewer than 6. A window that is judged is left
+    out of them.
     """
     measured = [(window, values) for window in windows if len(values := _values(ref, window))]
     pooled = np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
@@ -55,7 +54,7 @@ def estimate(
         if value is None and len(pooled) and _are_numbers(ref, pooled):
             blocker = f"{_failures(pooled)}; {blocker}"
         return Numbers(value, None, None, len(pooled), len(measured), blocker)
-    strata, borrowed = _strata(measured), _borrowed(ref, windows, undisturbed)
+    strata, borrowed = _strata(measured), _borrowed(ref, windows, alike)
     if ref.quantile is not None:
         return _quantile(ref.quantile, pooled, strata, borrowed)
     hits = [_hits(stratum) for stratum in strata]
@@ -73,10 +72,10 @@ def _strata(measured: Sequence[tuple[Window, Floats]]) -> list[list[Floats]]:
     return [[values for _, values in measured]]
 
 
-def _borrowed(ref: SliRef, judged: Sequence[Window], undisturbed: Sequence[Sequence[Window]]) -> list[list[Floats]]:
-    """The values of the undisturbed windows that are not judged themselves, by group."""
+def _borrowed(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[list[Floats]]:
+    """The values of the windows alike that are not judged themselves, by group."""
     known = {_identity(window) for window in judged}
-    groups = [[_values(ref, window) for window in group if _identity(window) not in known] for group in undisturbed]
+    groups = [[_values(ref, window) for window in group if _identity(window) not in known] for group in alike]
     filled = [[values for values in group if len(values) and _are_numbers(ref, values)] for group in groups]
     return [group for group in filled if group]
 

@@ -30,7 +30,7 @@ class Estimator:
 
     def recovery(self, sli: str, fault: str | None = None, after: float = 0.0) -> Estimate:
         """`sli` over the recovery windows that start `after` seconds or more after the last `off`."""
-        numbers = self._numbers(sli, self.windows.recovered(fault, after))
+        numbers = self._numbers(sli, self.windows.recovered(fault, after), self.windows.undisturbed)
         return _labelled(numbers, Estimate(sli=sli, at="recovery", place="recovery", dimension=_dimension(sli)))
 
     def recovered(self, sli: str) -> Estimate:
@@ -40,7 +40,8 @@ class Estimator:
     def dose(self, sli: str, fault: Fault, dose: float) -> Estimate:
         """`sli` at one dose; 0 means the controls."""
         at = f"dose {format_value(dose, fault.axis().dimension)}"
-        numbers = self._numbers(sli, self.windows.at_doses(fault.name, lambda other: other == dose))
+        windows = self.windows.at_doses(fault.name, lambda other: other == dose)
+        numbers = self._numbers(sli, windows, self.windows.alike(fault.name))
         return _labelled(
             numbers,
             Estimate(
@@ -58,10 +59,10 @@ class Estimator:
         windows = self.windows.at_doses(fault.name, lambda dose: selected(dose, among))
         at = "all doses" if among is None else f"dose {among}"
         place = Estimate(sli=sli, at=at, place="dose", dimension=_dimension(sli), fault=fault.name)
-        return _labelled(self._numbers(sli, windows), place)
+        return _labelled(self._numbers(sli, windows, self.windows.alike(fault.name)), place)
 
-    def _numbers(self, sli: str, windows: Sequence[Window]) -> Numbers:
-        return estimate(resolve_sli(sli), windows, self.windows.undisturbed, self.spec.spec.workload.seed)
+    def _numbers(self, sli: str, windows: Sequence[Window], alike: Sequence[Sequence[Window]]) -> Numbers:
+        return estimate(resolve_sli(sli), windows, alike, self.spec.spec.workload.seed)
 
 
 def baseline_estimate(

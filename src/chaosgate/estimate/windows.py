@@ -68,6 +68,14 @@ class RunWindows:
         """
         return (self.baseline, *(self.controls(fault) for fault in self.sweeps))
 
+    def alike(self, fault: str) -> tuple[tuple[Window, ...], ...]:
+        """The undisturbed groups and each dose of `fault` by itself: within a group nothing was changed on purpose.
+
+        What makes windows of one dose differ is the same weather, so that a dose borrows from the other doses too.
+        """
+        doses = sorted({window.dose for window in self.sweeps[fault] if window.dose})
+        return (*self.undisturbed, *(self.at_doses(fault, dose.__eq__) for dose in doses))
+
 
 def place_requests(run: RunData) -> RunWindows:
     """Every request of `run` in its windows. Warm-up requests belong nowhere and are not counted.

@@ -92,7 +92,7 @@ def design_effect(groups: Sequence[Group], size: float) -> DesignEffect:
 
 
 def share_interval(strata: Sequence[Group], borrowed: Sequence[Group], seed: int) -> tuple[float, float]:
-    """The interval of the share over all windows of `strata`; `borrowed` are undisturbed groups.
+    """The interval of the share over all windows of `strata`; `borrowed` are groups alike.
 
     Fewer than OWN_WINDOWS windows, or a share of 0 or 1: Clopper-Pearson on the effective sample size (Korn & Graubard
     1998), its design effect pooled with the borrowed groups. It is exact at 0 and 1, where a bootstrap is a point, and

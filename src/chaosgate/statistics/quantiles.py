@@ -28,7 +28,7 @@ Five is the smallest expected count of Cochran (Biometrics 10, 1954).
 
 @dataclass(frozen=True)
 class RankedValues:
-    """The values of the windows that are judged, by stratum, and of undisturbed windows, by group; each non-empty.
+    """The values of the windows that are judged, by stratum, and of windows alike, by group; each non-empty.
 
     A value may be +inf: that of a request which never came to its end. Value and ends are then +inf where so many are.
     """
@@ -48,7 +48,7 @@ class RankedValues:
         return float(self.pooled[quantile_rank(quantile, self.n) - 1])
 
     def effect(self, rank: int) -> DesignEffect:
-        """The design effect of the share at or below the value of `rank`, pooled with the undisturbed groups.
+        """The design effect of the share at or below the value of `rank`, pooled with the groups alike.
 
         Each of those is cut at its own value of the same share. The judged windows alone are too few: at 6 windows
         every twentieth quiet run would have no upper end for its P95.
