@@ -137,7 +137,10 @@ async def test_a_sweep_that_is_cancelled_takes_its_fault_off(spec: ChaosSpec, bl
 async def test_waiting_ends_with_the_event(spec: ChaosSpec) -> None:
     gateway = Gateway()
     gateway.events = [TimelineEvent(at=1.0, event="started", phase="block1")]
-    await wait_for(gateway, "block1", "started", 1.0)
+    waiting = asyncio.create_task(wait_for(gateway, "block1", "started", 1.0))
+    done, _ = await asyncio.wait({waiting}, timeout=0.9)
+    assert done == {waiting}
+    assert waiting.exception() is None
 
 
 async def test_an_event_that_never_comes_is_named() -> None:

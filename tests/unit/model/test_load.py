@@ -150,7 +150,7 @@ def spec_or_refusal(load: Callable[[], ChaosSpec]) -> ChaosSpec | SpecError:
         return refused
 
 
-def only_a_spec_or_a_refusal(load: Callable[[], ChaosSpec]) -> None:
+def assert_a_spec_or_a_refusal(load: Callable[[], ChaosSpec]) -> None:
     result = spec_or_refusal(load)
     assert isinstance(result, ChaosSpec) or result.problems
     assert "pydantic" not in str(result)
@@ -158,7 +158,7 @@ def only_a_spec_or_a_refusal(load: Callable[[], ChaosSpec]) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_gives_a_spec_or_a_refusal(text: str) -> None:
-    only_a_spec_or_a_refusal(lambda: parse_spec(text, "f"))
+    assert_a_spec_or_a_refusal(lambda: parse_spec(text, "f"))
 
 
 @given(st.data())
@@ -168,7 +168,7 @@ def test_any_change_of_a_line_gives_a_spec_or_a_refusal(data: st.DataObject) -> 
     at = data.draw(st.integers(0, len(lines[number])))
     noise = data.draw(st.text(st.sampled_from("{}[]:,&*!|>%@`\"'#-? \t\n0x1~<="), max_size=4))
     lines[number] = lines[number][:at] + noise + lines[number][at + data.draw(st.integers(0, 9)) :]
-    only_a_spec_or_a_refusal(lambda: parse_spec("".join(lines), "f"))
+    assert_a_spec_or_a_refusal(lambda: parse_spec("".join(lines), "f"))
 
 
 @given(st.data())
@@ -185,7 +185,7 @@ def test_any_value_at_any_place_gives_a_spec_or_a_refusal(data: st.DataObject) -
     node[key] = data.draw(
         st.recursive(scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner))
     )
-    only_a_spec_or_a_refusal(lambda: spec_from_data(root, "f"))
+    assert_a_spec_or_a_refusal(lambda: spec_from_data(root, "f"))
 
 
 @given(st.binary(max_size=100))
