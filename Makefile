@@ -32,7 +32,7 @@ generate: setup
 	$(BIN)/python -m chaosgate.cli.generate
 
 lock:
-	$(BIN)/uv pip compile pyproject.toml --extra mlflow --group dev --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra argo --extra kfp --extra mlflow --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --quiet --output-file requirements/dev.txt
 
 bench: setup

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
-from chaosgate.components.definition import COMPONENTS
+from chaosgate.components.definition import Port, find_component
 from chaosgate.errors import PlanError, Problem
 from chaosgate.loadgen.prompts import prompt_sets
-from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
+from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks
+from chaosgate.model.carrier import ExtraStep
 from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, step_id
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.registry import unknown
 
-START_DEADLINE = 30.0
-"""Seconds inject waits for measure, and measure for inject, on one machine."""
-DEPLOY_DEADLINE = 120.0
-CONCLUDE_DEADLINE = 300.0
-GATE_DEADLINE = 30.0
-CLEANUP_DEADLINE = 90.0
-"""Seconds after which these steps are ended; MARGIN is that of the steps whose length is planned."""
 MARGIN = 60.0
+"""Seconds past its planned length at which a step that measures or injects is ended: one that needs them hangs."""
 
 
-def make_plan(spec: ChaosSpec) -> Plan:
-    """The plan of `spec`; a PlanError says what stands in the way, see `plan_problems`."""
+@dataclass(frozen=True)
+class Deadlines:
+    """Seconds after which a carrier ends the steps whose length is not planned; `start`: inject and measure wait for
+    one another that long."""
+
+    start: int
+    deploy: int
+    conclude: int
+    gate: int
+    extra: int
+    cleanup: int
+
+
+LOCAL = Deadlines(start=30, deploy=120, conclude=300, gate=30, extra=60, cleanup=90)
+"""On one machine, where a step is a process."""
+CLUSTER = Deadlines(start=300, deploy=900, conclude=600, gate=300, extra=300, cleanup=600)
+"""On a cluster, where a step is a pod: its node may have to be started and its image pulled first."""
+
+
+def make_plan(spec: ChaosSpec, deadlines: Deadlines = LOCAL, extra: Sequence[ExtraStep] = ()) -> Plan:
+    """The plan of `spec` with the `extra` steps that look at its results; a PlanError says what stands in the way."""
     problems = plan_problems(spec)
     if problems:
         raise PlanError("; ".join(problem.message for problem in problems))
-    blocks = make_blocks(spec)
-    deploy = _step(DEPLOY, "deploy", DEPLOY_DEADLINE, seconds=f"{longest_run(spec, blocks):.3f}")
-    baseline = _baseline(spec, deploy)
-    measures = [baseline, *(_measure(block, deploy, baseline) for block in blocks)]
-    injects = [_inject(block, deploy, baseline) for block in blocks]
-    conclude = _step(CONCLUDE, "conclude", CONCLUDE_DEADLINE, deploy, *measures, *injects)
-    gate = _step(GATE, "gate", GATE_DEADLINE, conclude)
-    return Plan(
-        name=spec.metadata.name,
-        spec_digest=spec.digest(),
-        blocks=blocks,
-        steps=(deploy, *measures, *injects, conclude, gate),
-        finally_=_step(CLEANUP, "cleanup", CLEANUP_DEADLINE),
-        length=planned_length(spec),
-    )
+    return _Planner(spec, deadlines).plan(extra)
 
 
 def plan_problems(spec: ChaosSpec) -> tuple[Problem, ...]:
@@ -51,12 +53,6 @@ def plan_problems(spec: ChaosSpec) -> tuple[Problem, ...]:
     The problems have no line; `model.source` knows where their paths stand in the file.
     """
     return (*_unknown_prompts(spec), *_overlaps(spec))
-
-
-def longest_run(spec: ChaosSpec, blocks: Sequence[Block]) -> float:
-    """Seconds a run may take when every step uses all of its deadline; one that takes longer has lost its runner."""
-    load = [baseline_length(spec), *(block.length + START_DEADLINE for block in blocks)]
-    return DEPLOY_DEADLINE + sum(map(_slack, load)) + CONCLUDE_DEADLINE + GATE_DEADLINE + CLEANUP_DEADLINE
 
 
 def _unknown_prompts(spec: ChaosSpec) -> Iterator[Problem]:
@@ -84,39 +80,79 @@ def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:
             )
 
 
-def _baseline(spec: ChaosSpec, deploy: Step) -> Step:
-    seconds = baseline_length(spec)
-    arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
-    return _step(step_id(BASELINE, "measure"), "measure", _slack(seconds), deploy, **arguments)
+@dataclass(frozen=True)
+class _Planner:
+    spec: ChaosSpec
+    deadlines: Deadlines
+
+    def plan(self, extra: Sequence[ExtraStep]) -> Plan:
+        blocks = make_blocks(self.spec)
+        deploy = self.deploy(blocks)
+        baseline = self.baseline(deploy)
+        measures = [baseline, *(self.measure(block, deploy, baseline) for block in blocks)]
+        injects = [self.inject(block, deploy, baseline) for block in blocks]
+        conclude = _step(CONCLUDE, "conclude", self.deadlines.conclude, deploy, *measures, *injects)
+        gate = _step(GATE, "gate", self.deadlines.gate, conclude)
+        run = (deploy, *measures, *injects, conclude)
+        return Plan(
+            name=self.spec.metadata.name,
+            steps=(*run, gate, *(self.extra(one, run) for one in extra)),
+            finally_=_step(CLEANUP, "cleanup", self.deadlines.cleanup),
+        )
+
+    def deploy(self, blocks: Sequence[Block]) -> Step:
+        arguments = {"digest": self.spec.digest(), "seconds": f"{self.longest_run(blocks):.3f}"}
+        return _step(DEPLOY, "deploy", self.deadlines.deploy, **arguments)
+
+    def longest_run(self, blocks: Sequence[Block]) -> float:
+        """Seconds a run may take when every step uses all of its deadline; one that takes longer has lost its
+        runner."""
+        known = self.deadlines
+        load = [baseline_length(self.spec), *(block.length + known.start for block in blocks)]
+        return sum(map(_slack, load)) + known.deploy + known.conclude + known.gate + known.cleanup
+
+    def baseline(self, deploy: Step) -> Step:
+        seconds = baseline_length(self.spec)
+        arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
+        return _step(step_id(BASELINE, "measure"), "measure", _slack(seconds), deploy, **arguments)
+
+    def measure(self, block: Block, deploy: Step, baseline: Step) -> Step:
+        # measure ends when inject says so; alone it ends after the planned length and the start deadline.
+        seconds = block.length + self.deadlines.start
+        arguments = {"phase": block.phase, "seconds": f"{seconds:.3f}"}
+        return _step(step_id(block.phase, "measure"), "measure", _slack(seconds), deploy, baseline, **arguments)
+
+    def inject(self, block: Block, deploy: Step, baseline: Step) -> Step:
+        deadline = _slack(block.length + self.deadlines.start)
+        arguments = {"phase": block.phase, "start": f"{self.deadlines.start:.3f}"}
+        return _step(step_id(block.phase, "inject"), "inject", deadline, deploy, baseline, **arguments)
+
+    def extra(self, extra: ExtraStep, sources: Sequence[Step]) -> Step:
+        """A step that only looks: what it reads is what the run leaves, and nothing waits for it."""
+        name = extra.component.replace(".", "-")
+        return _step(name, extra.component, self.deadlines.extra, *sources, **extra.arguments)
 
 
-def _measure(block: Block, deploy: Step, baseline: Step) -> Step:
-    # measure ends when inject says so; alone it ends after the planned length and the start deadline.
-    seconds = block.length + START_DEADLINE
-    arguments = {"phase": block.phase, "seconds": f"{seconds:.3f}"}
-    return _step(step_id(block.phase, "measure"), "measure", _slack(seconds), deploy, baseline, **arguments)
+def _slack(seconds: float) -> int:
+    """A deadline well past the planned end, in whole seconds."""
+    return math.ceil(seconds + MARGIN)
 
 
-def _inject(block: Block, deploy: Step, baseline: Step) -> Step:
-    deadline = _slack(block.length + START_DEADLINE)
-    arguments = {"phase": block.phase, "start": f"{START_DEADLINE:.3f}"}
-    return _step(step_id(block.phase, "inject"), "inject", deadline, deploy, baseline, **arguments)
+def _step(name: str, component: str, deadline: int, *sources: Step, **arguments: str) -> Step:
+    """A step that reads, at each of its component's input ports, what its sources write.
 
-
-def _slack(seconds: float) -> float:
-    """A deadline well past the planned end: a step that needs it hangs."""
-    return round(seconds + MARGIN, 3)
-
-
-def _step(name: str, component: str, deadline: float, *sources: Step, **arguments: str) -> Step:
-    """A step that reads, at each of its component's input ports, every source that writes that artifact.
-
-    The spec is not among the inputs: it belongs to the run, and the carrier hands it to every step that reads it.
+    A port that takes many reads every source that writes that artifact; any other reads the last of them. The spec is
+    not among the inputs: it belongs to the run, and the carrier hands it to every step that reads it.
     """
-    inputs = tuple(
-        StepInput(port=port.name, step=source.id, output=port.artifact)
-        for port in COMPONENTS[component].inputs
-        for source in sources
-        if port.artifact in {output.artifact for output in COMPONENTS[source.component].outputs}
-    )
+    inputs = tuple(read for port in find_component(component).inputs for read in _inputs(port, sources))
     return Step(id=name, component=component, arguments=arguments, inputs=inputs, deadline=deadline)
+
+
+def _inputs(port: Port, sources: Sequence[Step]) -> Sequence[StepInput]:
+    found = [
+        StepInput(port=port.name, step=source.id, output=output.name)
+        for source in sources
+        for output in find_component(source.component).outputs
+        if output.artifact == port.artifact
+    ]
+    return found if port.many else found[-1:]

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from chaosgate.components.definition import COMPONENTS
+from chaosgate.components.definition import COMPONENTS, Component, ports
 from chaosgate.errors import PlanError
+from chaosgate.model.blocks import make_blocks
+from chaosgate.model.carrier import ExtraStep
 from chaosgate.model.load import load_spec
 from chaosgate.model.plan import Plan, phase_of
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.planner import make_plan, plan_problems
+from chaosgate.planner import CLUSTER, LOCAL, make_plan, plan_problems
 
 SPEC = Path("chaos-specs/scenarios/stream-degradation.yaml")
 
@@ -71,8 +73,8 @@ def test_every_input_port_but_the_spec_is_filled(plan: Plan) -> None:
         assert filled == needed, step.id
 
 
-def test_deadlines_lie_past_the_planned_length(plan: Plan) -> None:
-    block = plan.blocks[0]
+def test_deadlines_lie_past_the_planned_length(spec: ChaosSpec, plan: Plan) -> None:
+    (block,) = make_blocks(spec)
     assert plan.step("block1-measure").deadline > block.length + 30
     assert all(step.deadline > 0 for step in (*plan.steps, plan.finally_))
 
@@ -111,6 +113,36 @@ def test_the_sweeper_waits_until_every_step_could_have_used_its_deadline(plan: P
 
 @pytest.mark.parametrize("file", sorted(Path("chaos-specs").rglob("*.yaml")), ids=str)
 def test_every_shipped_spec_has_a_plan(file: Path) -> None:
-    planned = make_plan(load_spec(file))
-    assert planned.blocks[0].windows
-    assert planned.length > 0
+    spec = load_spec(file)
+    assert make_blocks(spec)[0].windows
+    assert make_plan(spec).spec_digest == spec.digest()
+
+
+def test_on_a_cluster_steps_wait_longer_for_one_another_and_inject_the_same(spec: ChaosSpec, plan: Plan) -> None:
+    cluster = make_plan(spec, CLUSTER)
+    assert [(step.id, step.inputs) for step in cluster.steps] == [(step.id, step.inputs) for step in plan.steps]
+    assert cluster.step("block1-inject").arguments == {"phase": "block1", "start": "300.000"}
+    assert all(
+        cluster.step(step.id).deadline >= step.deadline and step.deadline == int(step.deadline) for step in plan.steps
+    )
+
+
+def test_an_extra_step_reads_what_the_run_leaves_and_nothing_waits_for_it(
+    spec: ChaosSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = (*ports("verdict", "report"), *ports("status", many=True))
+    notify = Component("acme.notify", "tell a team", "acme.notify:run", ("channel",), inputs)
+    monkeypatch.setitem(COMPONENTS, "acme.notify", notify)
+    plan = make_plan(spec, LOCAL, [ExtraStep(component="acme.notify", arguments={"channel": "#sre"})])
+    step = plan.step("acme-notify")
+    assert step.arguments == {"channel": "#sre"}
+    assert [(read.port, read.step) for read in step.inputs] == [
+        ("verdict", "conclude"),
+        ("report", "conclude"),
+        *(
+            ("status", source)
+            for source in ("deploy", "baseline-measure", "block1-measure", "block1-inject", "conclude")
+        ),
+    ]
+    assert not any(read.step == "acme-notify" for other in plan.steps for read in other.inputs)
+    assert plan.steps[:-1] == make_plan(spec).steps

@@ -15,12 +15,20 @@ from chaosgate.artifacts.contract import (
     SEAL,
     SPEC,
     STATUS,
+    SUMMARY,
     TIMELINE,
     VERDICT,
     Artifact,
     Identity,
 )
-from chaosgate.artifacts.documents import read_document, read_if_there, write_document
+from chaosgate.artifacts.documents import (
+    document_text,
+    read_document,
+    read_if_there,
+    spec_identity,
+    write_document,
+    write_spec,
+)
 from chaosgate.artifacts.lines import read_lines, write_lines
 
 __all__ = [
@@ -38,13 +46,17 @@ __all__ = [
     "SEAL",
     "SPEC",
     "STATUS",
+    "SUMMARY",
     "TIMELINE",
     "VERDICT",
     "Artifact",
     "Identity",
+    "document_text",
     "read_document",
     "read_if_there",
     "read_lines",
+    "spec_identity",
     "write_document",
     "write_lines",
+    "write_spec",
 ]

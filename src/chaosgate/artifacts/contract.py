@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from chaosgate.model.base import Frozen
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
-from chaosgate.model.result import Cleanup, Endpoint, Estimates, Fits, Injection, Record, Recording, Status, Verdict
+from chaosgate.model.result import Cleanup, Endpoint, Estimates, Fits, Injection, Record, Recording, StepStatus, Verdict
 from chaosgate.model.spec import ChaosSpec
 
 Model = TypeVar("Model", bound=Frozen)
@@ -36,8 +36,11 @@ class Identity:
     """None for a reader that knows only the run; never None in a file."""
 
 
+ANY_RUN = "any"
+"""The run in the file of a spec: any number of runs may use it."""
+
 SPEC: Artifact[ChaosSpec] = Artifact("spec", "spec.json", ChaosSpec)
-STATUS: Artifact[Status] = Artifact("status", "status.json", Status)
+STATUS: Artifact[StepStatus] = Artifact("status", "status.json", StepStatus)
 ENDPOINT: Artifact[Endpoint] = Artifact("endpoint", "endpoint.json", Endpoint)
 OBSERVATIONS: Artifact[Observation] = Artifact("observations", "observations.jsonl", Observation)
 GAUGES: Artifact[Gauge] = Artifact("gauges", "gauges.jsonl", Gauge)
@@ -52,14 +55,15 @@ RECORDING: Artifact[Recording] = Artifact("recording", "recording.json", Recordi
 SEAL: Artifact[Cleanup] = Artifact("cleanup", "cleanup.json", Cleanup)
 """What the step `cleanup` leaves: with it the run is over."""
 REPORT: Artifact[Frozen] = Artifact("report", "report.html", Frozen)
-"""A page for people: written as text and never read back, so its model has no fields."""
+SUMMARY: Artifact[Frozen] = Artifact("summary", "summary.md", Frozen)
+"""Pages for people: written as text and never read back, so their model has no fields."""
 
 ARTIFACTS: dict[str, Artifact[Any]] = {
     artifact.name: artifact
     for artifact in (
         *(SPEC, STATUS, ENDPOINT),
         *(OBSERVATIONS, GAUGES, LEDGER, TIMELINE, INJECTION),
-        *(ESTIMATES, FIT, VERDICT, RECORD, REPORT, RECORDING, SEAL),
+        *(ESTIMATES, FIT, VERDICT, RECORD, REPORT, SUMMARY, RECORDING, SEAL),
     )
 }
 """Every artifact by its name; a port of a component is named after the artifact it carries."""

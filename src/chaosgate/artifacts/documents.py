@@ -9,16 +9,37 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from chaosgate.artifacts.contract import SPEC, Artifact, Identity, Model
+from chaosgate.artifacts.contract import ANY_RUN, SPEC, Artifact, Identity, Model
 from chaosgate.artifacts.files import read_whole, write_whole
 from chaosgate.errors import ArtifactError
 from chaosgate.model.base import first_refusal
-from chaosgate.model.spec import canonical_json
+from chaosgate.model.spec import ChaosSpec, canonical_json
 from chaosgate.strict_json import parse_json
 
 
 def write_document(path: Path, artifact: Artifact[Model], identity: Identity, content: Model) -> str:
     """Write `content` as `artifact` and return its digest."""
+    envelope = _envelope(artifact, identity, content)
+    write_whole(path, _text(envelope).encode())
+    return str(envelope["digest"])
+
+
+def write_spec(path: Path, spec: ChaosSpec) -> str:
+    """Write `spec` and return the digest of the file."""
+    return write_document(path, SPEC, spec_identity(spec), spec)
+
+
+def spec_identity(spec: ChaosSpec) -> Identity:
+    """Whose file a spec's is: it belongs to no run, and to itself."""
+    return Identity(ANY_RUN, spec.digest())
+
+
+def document_text(artifact: Artifact[Model], identity: Identity, content: Model) -> str:
+    """The whole file that holds `content` as `artifact`."""
+    return _text(_envelope(artifact, identity, content))
+
+
+def _envelope(artifact: Artifact[Model], identity: Identity, content: Model) -> dict[str, Any]:
     envelope: dict[str, Any] = {
         "schema": artifact.schema,
         "run": identity.run,
@@ -26,9 +47,11 @@ def write_document(path: Path, artifact: Artifact[Model], identity: Identity, co
         "content": content.to_json(),
     }
     envelope["digest"] = digest_of(envelope)
-    text = json.dumps(envelope, indent=2, allow_nan=False, ensure_ascii=False)
-    write_whole(path, (text + "\n").encode())
-    return str(envelope["digest"])
+    return envelope
+
+
+def _text(envelope: dict[str, Any]) -> str:
+    return json.dumps(envelope, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_document(path: Path, artifact: Artifact[Model], identity: Identity | None = None) -> Model:

@@ -31,6 +31,11 @@ def write_whole(path: Path, data: bytes) -> None:
         raise unwritable(path, error) from error
 
 
+def is_written(path: Path) -> bool:
+    """Whether `path` holds anything. A component leaves a file that it had no content for empty."""
+    return path.exists() and path.stat().st_size > 0
+
+
 def unwritable(path: Path, error: OSError) -> ArtifactError:
     """The sentence for a file that cannot be written, with its cause and what to do."""
     in_the_way = isinstance(error, (FileExistsError, NotADirectoryError))

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from chaosgate.cli.console import PatientConsole
 from chaosgate.errors import one_line
-from chaosgate.model.plan import Plan, Step
+from chaosgate.model.plan import Step
 from chaosgate.units import format_duration, format_value
 
 LINE_EVERY = 10.0
@@ -30,8 +30,8 @@ class Quiet:
 class Lines:
     """One line a phase and one every few seconds, for logs."""
 
-    def __init__(self, plan: Plan, console: Console) -> None:
-        self.plan, self.console = plan, console
+    def __init__(self, console: Console) -> None:
+        self.console = console
         self.begun = time.monotonic()
         self.next_line = 0.0
         self.window = ""
@@ -70,10 +70,10 @@ class Lines:
 class Bar(Lines):
     """A progress bar over the planned load with the live numbers beside it; finished steps scroll by above it."""
 
-    def __init__(self, plan: Plan, console: Console, bar: Progress) -> None:
-        super().__init__(plan, console)
+    def __init__(self, length: float, console: Console, bar: Progress) -> None:
+        super().__init__(console)
         self.bar = bar
-        self.task = bar.add_task("starting", total=plan.length, numbers="")
+        self.task = bar.add_task("starting", total=length, numbers="")
         self.before = 0.0
 
     def say(self, text: str) -> None:
@@ -120,16 +120,16 @@ def window_text(told: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def make_listener(plan: Plan, run: str, *, quiet: bool) -> Iterator[Quiet | Lines]:
-    """The listener that fits where the output goes: nothing, lines for a log, or a bar for a terminal."""
+def make_listener(length: float, run: str, *, quiet: bool) -> Iterator[Quiet | Lines]:
+    """The listener of a run with `length` seconds of load: nothing, lines for a log, or a bar for a terminal."""
     console = PatientConsole(stderr=False, soft_wrap=True)
     if quiet:
         yield Quiet()
         return
-    console.print(f"run {run}: {format_duration(round(plan.length, 1))} of load", markup=False, highlight=False)
+    console.print(f"run {run}: {format_duration(round(length, 1))} of load", markup=False, highlight=False)
     if not console.is_terminal:
-        yield Lines(plan, console)
+        yield Lines(console)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[numbers]}"), console=console, transient=True) as bar:
-        yield Bar(plan, console, bar)
+        yield Bar(length, console, bar)

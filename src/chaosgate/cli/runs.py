@@ -36,13 +36,14 @@ def run(spec: Path, settings: Sequence[str], state: Path, output: str) -> None:
     from chaosgate.cli.loading import load
     from chaosgate.cli.summary import outcome_json, print_outcome
     from chaosgate.deploy.local import unsupported
+    from chaosgate.model.blocks import planned_length
     from chaosgate.planner import make_plan
     from chaosgate.run.local import new_run_id, run_locally
 
     loaded = load(spec, parse_settings(settings), unsupported)
     planned = make_plan(loaded)
     run_id = new_run_id(loaded)
-    with make_listener(planned, run_id, quiet=output == "json") as listener:
+    with make_listener(planned_length(loaded), run_id, quiet=output == "json") as listener:
         outcome = run_locally(loaded, planned, state, listener, run_id)
     if output == "json":
         _print_json(outcome_json(outcome))

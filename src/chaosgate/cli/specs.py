@@ -129,19 +129,28 @@ def plan(spec: Path, settings: Sequence[str], output: str) -> None:
 
     loaded = load(spec, parse_settings(settings))
     planned = make_plan(loaded)
-    click.echo(json.dumps(planned.to_json(), indent=2) if output == "json" else plan_text(loaded, planned))
+    click.echo(json.dumps(plan_json(loaded, planned), indent=2) if output == "json" else plan_text(loaded, planned))
+
+
+def plan_json(spec: ChaosSpec, planned: Plan) -> dict[str, Any]:
+    """A plan for machines: its steps, and the windows of each block."""
+    from chaosgate.model.blocks import make_blocks, planned_length
+
+    blocks = [block.to_json() for block in make_blocks(spec)]
+    return {**planned.to_json(), "specDigest": planned.spec_digest, "blocks": blocks, "length": planned_length(spec)}
 
 
 def plan_text(spec: ChaosSpec, planned: Plan) -> str:
     """A plan for people: each step with what it waits for, then each block's windows in order."""
+    from chaosgate.model.blocks import make_blocks, planned_length
     from chaosgate.units import format_value
 
-    lines = [f"{planned.name}  {planned.spec_digest[:19]}  {planned.length:.0f} s of load", "", "steps"]
+    lines = [f"{planned.name}  {planned.spec_digest[:19]}  {planned_length(spec):.0f} s of load", "", "steps"]
     for step in (*planned.steps, planned.finally_):
         sources = ", ".join(dict.fromkeys(read.step for read in step.inputs)) or "-"
         arguments = " ".join(f"{name}={value}" for name, value in step.arguments.items())
         lines.append(f"  {step.id:<18} {step.component:<9} after {sources:<40} {arguments}".rstrip())
-    for block in planned.blocks:
+    for block in make_blocks(spec):
         lines += ["", f"{block.phase}: {len(block.windows)} windows, {block.recovery:.1f} s of recovery"]
         for window in block.windows:
             fault = spec.fault(window.fault)

@@ -6,17 +6,21 @@ Every component but gate and cleanup exits 0 once it ran and writes how it ended
 from __future__ import annotations
 
 import argparse
-import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chaosgate.artifacts import STATUS, Identity, write_document
-from chaosgate.components.definition import COMPONENTS, Component, Context
+from chaosgate.artifacts.files import is_written, write_whole
+from chaosgate.components.definition import Component, Context, find_component
 from chaosgate.components.places import spec_digest
-from chaosgate.errors import ChaosgateError, UsageError
-from chaosgate.model.result import Status
-from chaosgate.registry import unknown
+from chaosgate.errors import ChaosgateError
+from chaosgate.model.plan import step_id
+from chaosgate.model.result import Status, StepStatus
+
+STATE_VARIABLE = "CHAOSGATE_STATE"
+"""The environment variable that names the state directory where no `--state` does."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -31,19 +35,33 @@ def main(argv: Sequence[str]) -> int:
 
 def run_component(name: str, argv: Sequence[str]) -> int:
     """Run it, and write how it ended where it has a status."""
-    if name not in COMPONENTS:
-        raise UsageError(unknown("component", name, COMPONENTS))
-    component = COMPONENTS[name]
+    component = find_component(name)
     context = parse(component, argv)
-    module = importlib.import_module(f"chaosgate.components.{component.name}")
+    run = component.function()
     if "status" not in context.outputs:
-        return int(module.run(context))
-    status = attempt(module.run, context)
+        return int(run(context))
+    status = attempt(run, context)
     if status.reason:
         print(f"{component.name}: {status.status}: {status.reason}", file=sys.stderr)
-    identity = Identity(context.run, spec_digest(context.input("spec")))
-    write_document(context.outputs["status"], STATUS, identity, status)
+    write_status(component, context, status)
+    leave_empty(context)
     return 0
+
+
+def write_status(component: Component, context: Context, status: Status) -> None:
+    """The status file, which names the step by what the component was given."""
+    phase = context.arguments.get("phase")
+    step = component.name if phase is None else step_id(phase, component.name)
+    identity = Identity(context.run, spec_digest(context.inputs["spec"]) if "spec" in context.inputs else "unknown")
+    named = StepStatus(step=step, status=status.status, reason=status.reason)
+    write_document(context.outputs["status"], STATUS, identity, named)
+
+
+def leave_empty(context: Context) -> None:
+    """Make an empty file of each output there was nothing to write for: pipelines fail on one that is missing."""
+    for path in context.outputs.values():
+        if not is_written(path):
+            write_whole(path, b"")
 
 
 def attempt(run: Callable[[Context], Status], context: Context) -> Status:
@@ -58,11 +76,14 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
     """The context from the flags that `Component.argv` wrote."""
     parser = argparse.ArgumentParser(prog=f"chaosgate.components {component.name}", description=component.summary)
     parser.add_argument("--run", required=True)
-    parser.add_argument("--state", type=Path)
+    parser.add_argument("--state", type=Path, default=os.environ.get(STATE_VARIABLE))
     for name in component.arguments:
         parser.add_argument(f"--{name}", required=True)
     for port in component.inputs:
-        parser.add_argument(f"--{port.name}", action="append", default=[], metavar="STEP=PATH")
+        if port.many:
+            parser.add_argument(f"--{port.name}", action="append", default=[], metavar="STEP=PATH")
+        else:
+            parser.add_argument(f"--{port.name}", type=Path, required=True)
     for port in component.outputs:
         parser.add_argument(f"--{port.name}-out", type=Path, required=True)
     words = vars(parser.parse_args(argv))
@@ -70,7 +91,8 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
         run=words["run"],
         state=words["state"],
         arguments={name: words[name] for name in component.arguments},
-        inputs={port.name: dict(map(_step_and_path, words[port.name])) for port in component.inputs},
+        inputs={port.name: words[port.name] for port in component.inputs if not port.many},
+        gathered={port.name: dict(map(_step_and_path, words[port.name])) for port in component.inputs if port.many},
         outputs={port.name: words[f"{port.name}_out"] for port in component.outputs},
     )
 

@@ -147,7 +147,7 @@ def record_seal(state: Path, folder: Path, run_id: str, cleanup: Cleanup) -> Non
         if recording is None:
             record_again(run_id, state, folder)
         elif recording.mlflow_run is not None:
-            spec = read_document(spec_file(folder), SPEC, identity)
+            spec = read_document(spec_file(folder), SPEC)
             seal_run(run_id, spec, state, cleanup.clean)
     except (ArtifactError, TrackingError) as error:
         print(f"cleanup: the seal is not in MLflow: {error}", file=sys.stderr)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from chaosgate.artifacts import ESTIMATES, FIT, RECORD, RECORDING, VERDICT, write_document
-from chaosgate.artifacts.files import write_whole
+from chaosgate.artifacts.files import is_written, write_whole
 from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
 from chaosgate.components.gathering import Gathered, gather
@@ -96,8 +96,8 @@ def tracked(
     context: Context, spec: ChaosSpec, gathered: Gathered, conclusion: Conclusion, finished: Record
 ) -> TrackedRun:
     """What MLflow is given: the results and every file of the run that can be read."""
-    inputs = (path for files in context.inputs.values() for path in files.values())
-    files = (path for path in (*inputs, *context.outputs.values()) if path.exists())
+    gathered_files = (path for files in context.gathered.values() for path in files.values())
+    files = filter(is_written, (*context.inputs.values(), *gathered_files, *context.outputs.values()))
     return TrackedRun(
         run=context.run,
         spec=spec,

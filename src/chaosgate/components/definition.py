@@ -1,19 +1,27 @@
-"""What each component is: its name, its ports and its arguments, defined once for every carrier."""
+"""What each component is: its name, its ports and its arguments, defined once for every carrier.
+
+A stranger's component is a `Component` of its own that a plug-in module hands to `register`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from chaosgate.artifacts import ARTIFACTS
+from chaosgate.errors import RegistryError, UsageError
+from chaosgate.registry import load_kinds, unknown
 
 
 @dataclass(frozen=True)
 class Port:
-    """One file a component reads or writes; at an input port, one from each step that writes it."""
+    """One file a component reads or writes; `many`: an input port that takes one from each step that writes it."""
 
     name: str
+    many: bool = False
 
     @property
     def artifact(self) -> str:
@@ -27,14 +35,32 @@ class Port:
 
 
 @dataclass(frozen=True)
+class Requests:
+    """What a cluster sets aside for a component, as Kubernetes quantities."""
+
+    cpu: str
+    memory: str
+
+
+@dataclass(frozen=True)
 class Component:
     """One kind of step: `python -m chaosgate.components NAME` with a flag for each argument and port."""
 
     name: str
     summary: str
+    entry: str
+    """`module:function`; the function takes a `Context`. It returns its `Status` where the component has such an
+    output, else an exit code."""
     arguments: tuple[str, ...] = ()
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
+    requests: Requests = Requests(cpu="50m", memory="192Mi")
+
+    def function(self) -> Callable[[Context], Any]:
+        """What runs the component."""
+        module, _, name = self.entry.partition(":")
+        found: Callable[[Context], Any] = getattr(importlib.import_module(module), name)
+        return found
 
     def argv(
         self,
@@ -48,11 +74,12 @@ class Component:
         `carrier`: what the carrier adds (`--run`, `--state`); `inputs`: (port, step, path) each; `outputs`: port to
         path.
         """
+        many = {port.name for port in self.inputs if port.many}
         words = ["-m", "chaosgate.components", self.name, *carrier]
         for name in self.arguments:
             words += [f"--{name}", arguments[name]]
         for port, step, path in inputs:
-            words += [f"--{port}", f"{step}={path}"]
+            words += [f"--{port}", f"{step}={path}" if port in many else path]
         for port, path in outputs.items():
             words += [f"--{port}-out", path]
         return words
@@ -67,53 +94,89 @@ class Context:
     state: Path | None
     """The state directory of a local run; None on a cluster."""
     arguments: Mapping[str, str]
-    inputs: Mapping[str, Mapping[str, Path]]
-    """Port to {step: path}."""
+    inputs: Mapping[str, Path]
+    """Port to path."""
     outputs: Mapping[str, Path]
     """Port to path."""
-
-    def input(self, port: str) -> Path:
-        """The one file at `port`."""
-        return next(iter(self.inputs[port].values()))
+    gathered: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
+    """Port to {step: path}, for the input ports that take many."""
 
 
-def _ports(*names: str) -> tuple[Port, ...]:
-    return tuple(map(Port, names))
+def ports(*names: str, many: bool = False) -> tuple[Port, ...]:
+    """A port for each name."""
+    return tuple(Port(name, many) for name in names)
+
+
+def _built_in(name: str, summary: str, **more: Any) -> Component:
+    return Component(name, summary, f"chaosgate.components.{name}:run", **more)
 
 
 COMPONENTS: dict[str, Component] = {
     component.name: component
     for component in (
-        Component(
+        _built_in(
             "deploy",
             "start or find the target, put its gateway in front, arm the sweeper, open the record",
-            arguments=("seconds",),
-            inputs=_ports("spec"),
-            outputs=_ports("endpoint", "record", "status"),
+            arguments=("digest", "seconds"),
+            inputs=ports("spec"),
+            outputs=ports("endpoint", "record", "status"),
         ),
-        Component(
+        _built_in(
             "measure",
             "send the workload of one phase and keep what client, gateway and engine saw",
             arguments=("phase", "seconds"),
-            inputs=_ports("spec", "endpoint", "status"),
-            outputs=_ports("observations", "ledger", "timeline", "gauges", "status"),
+            inputs=ports("spec", "endpoint", "status"),
+            outputs=ports("observations", "ledger", "timeline", "gauges", "status"),
+            requests=Requests(cpu="250m", memory="384Mi"),
         ),
-        Component(
+        _built_in(
             "inject",
             "run the sweep of one block, or decline when the steady state does not hold",
             arguments=("phase", "start"),
-            inputs=_ports("spec", "endpoint", "observations", "ledger", "timeline", "status"),
-            outputs=_ports("injection", "status"),
+            inputs=ports("spec", "endpoint", "observations", "ledger", "timeline", "status"),
+            outputs=ports("injection", "status"),
         ),
-        Component(
+        _built_in(
             "conclude",
             "estimate, fit and judge, then report and record",
-            inputs=_ports(
-                *("spec", "endpoint", "record", "observations", "ledger", "timeline", "gauges", "injection", "status")
+            inputs=(
+                *ports("spec", "endpoint", "record"),
+                *ports("observations", "ledger", "timeline", "gauges", "injection", "status", many=True),
             ),
-            outputs=_ports("estimates", "fit", "verdict", "record", "report", "recording", "status"),
+            outputs=ports("estimates", "fit", "verdict", "record", "report", "summary", "recording", "status"),
+            requests=Requests(cpu="250m", memory="512Mi"),
         ),
-        Component("gate", "answer with the verdict's exit code", inputs=_ports("verdict")),
-        Component("cleanup", "revert and stop whatever the run left, then seal it", outputs=_ports("cleanup")),
+        _built_in("gate", "answer with the verdict's exit code", inputs=ports("verdict")),
+        _built_in("cleanup", "revert and stop whatever the run left, then seal it", outputs=ports("cleanup")),
     )
 }
+"""The built-in components by name. Plug-ins add theirs with `register`; `find_component` knows them all."""
+
+BUILT_IN: frozenset[str] = frozenset(COMPONENTS)
+
+
+def register(component: Component) -> None:
+    """Make a stranger's component known; a RegistryError when its name is taken by another or a port is unknown."""
+    taken = COMPONENTS.get(component.name, component)
+    if taken != component:
+        raise RegistryError(
+            f"component {component.name!r} is registered twice: by {taken.entry} and by {component.entry}; rename one"
+        )
+    check_ports(component)
+    COMPONENTS[component.name] = component
+
+
+def check_ports(component: Component) -> None:
+    """A RegistryError for a port that is named after no artifact."""
+    for port in (*component.inputs, *component.outputs):
+        if port.artifact not in ARTIFACTS:
+            raise RegistryError(f"component {component.name!r}: {unknown('port', port.name, ARTIFACTS)}")
+
+
+def find_component(name: str, known: Iterable[str] = ()) -> Component:
+    """The component called `name`, a plug-in's too; a UsageError names the nearest one."""
+    if name not in COMPONENTS:
+        load_kinds()
+    if name not in COMPONENTS:
+        raise UsageError(unknown("component", name, known or COMPONENTS))
+    return COMPONENTS[name]

@@ -13,7 +13,7 @@ from chaosgate.components.inputs import read_spec
 from chaosgate.components.places import own_dir, own_state
 from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway, unsupported
 from chaosgate.deploy.subject import read_subject
-from chaosgate.errors import DeployError
+from chaosgate.errors import DeployError, UsageError
 from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.result import Endpoint, Process, Reason, Record, Status, Subject
 from chaosgate.model.spec import ChaosSpec
@@ -25,6 +25,7 @@ LIFETIME_GRACE = 60.0
 def run(context: Context) -> Status:
     """Record first, sweeper second: whatever is started after them is accounted for."""
     spec, identity = read_spec(context)
+    check_plan(context, spec)
     folder = own_dir(context)
     write_document(context.outputs["record"], RECORD, identity, open_record(spec))
     deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
@@ -32,6 +33,16 @@ def run(context: Context) -> Status:
     endpoint = bring_up(spec, context.run, folder, sweeper, deadline + LIFETIME_GRACE)
     write_document(context.outputs["endpoint"], ENDPOINT, identity, endpoint)
     return Status(status="ok")
+
+
+def check_plan(context: Context, spec: ChaosSpec) -> None:
+    """A UsageError when the plan was made from another spec: its steps would measure and inject something else."""
+    planned = context.arguments["digest"]
+    if spec.digest() != planned:
+        raise UsageError(
+            f"{context.inputs['spec']}: read the spec {spec.digest()}, the plan was made from {planned}; "
+            "compile the spec again, or hand over the one that was compiled"
+        )
 
 
 def open_record(spec: ChaosSpec) -> Record:

@@ -13,7 +13,7 @@ from chaosgate.model.result import EXIT_CODES
 def run(context: Context) -> int:
     """0 pass or warn, 1 fail, 3 inconclusive or error; a verdict that cannot be read is an error."""
     try:
-        verdict = read_document(context.input("verdict"), VERDICT, Identity(context.run, None))
+        verdict = read_document(context.inputs["verdict"], VERDICT, Identity(context.run, None))
     except ArtifactError as error:
         print(f"gate: error: {error}", file=sys.stderr)
         return EXIT_CODES["error"]

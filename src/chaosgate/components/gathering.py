@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from chaosgate.artifacts import INJECTION, RECORD, Identity, read_document
+from chaosgate.artifacts.files import is_written
 from chaosgate.components.definition import Context
 from chaosgate.components.inputs import read_endpoint, read_phase, read_statuses, sentence
 from chaosgate.errors import ArtifactError
@@ -48,38 +49,42 @@ class Gatherer:
 
     def __init__(self, context: Context, identity: Identity) -> None:
         self.context, self.identity = context, identity
-        self.statuses = dict(read_statuses(context.inputs["status"], identity))
+        self.statuses = dict(read_statuses(context.gathered["status"], identity))
         failed = {step for step, status in self.statuses.items() if status.status == "failed"}
         declined = {step for step, status in self.statuses.items() if status.status == "declined"}
         # What a step did not write because an earlier one failed is that one's fault alone.
         self.excused = failed | declined if failed else set()
         # A failed inject step is named by judge, from its injection.
-        injecting = context.inputs["injection"].keys()
+        injecting = context.gathered["injection"].keys()
         self.problems = [sentence(step, self.statuses[step]) for step in self.statuses if step in failed - injecting]
 
     def gather(self) -> Gathered:
         """Everything that could be read."""
-        endpoint = self.attempt(DEPLOY, "endpoint", partial(read_endpoint, self.context, self.identity))
-        opened = self.attempt(DEPLOY, "record", partial(self.read_record, self.context.input("record")))
-        phases = {
-            phase_of(step): self.attempt(step, "observations", partial(read_phase, self.context, step, self.identity))
-            for step in self.context.inputs["observations"]
-        }
-        injections = {phase_of(step): self.injection(step) for step in self.context.inputs["injection"]}
+        inputs, gathered = self.context.inputs, self.context.gathered
+        endpoint = self.attempt(DEPLOY, inputs["endpoint"], partial(read_endpoint, self.context, self.identity))
+        opened = self.attempt(DEPLOY, inputs["record"], partial(self.read_record, inputs["record"]))
+        phases = {phase_of(step): self.phase(step) for step in gathered["observations"]}
+        injections = {phase_of(step): self.injection(step, file) for step, file in gathered["injection"].items()}
         return Gathered(endpoint, opened, present(phases), present(injections), tuple(self.problems))
 
-    def attempt(self, step: str, port: str, read: Callable[[], Item]) -> Item | None:
-        """What `read` returns; None, and a problem unless the step is excused, when it cannot be read."""
+    def attempt(self, step: str, file: Path, read: Callable[[], Item]) -> Item | None:
+        """What `read` returns; None, and a problem unless `step` is excused and wrote no `file`, when it cannot."""
         try:
             return read()
         except ArtifactError as error:
-            if step not in self.excused or self.context.inputs[port][step].exists():
+            if step not in self.excused or is_written(file):
                 self.problems.append(str(error))
             return None
 
-    def injection(self, step: str) -> Injection | None:
+    def phase(self, step: str) -> PhaseData | None:
+        """What one measure step saw."""
+        files = {port: found[step] for port, found in self.context.gathered.items() if step in found}
+        read = partial(read_phase, phase_of(step), files, self.identity)
+        return self.attempt(step, files["observations"], read)
+
+    def injection(self, step: str, file: Path) -> Injection | None:
         """What was injected; the status of the step wins over the one in its file, written before the step ended."""
-        found = self.attempt(step, "injection", partial(self.read_injection, self.context.inputs["injection"][step]))
+        found = self.attempt(step, file, partial(self.read_injection, file))
         status = self.statuses.get(step, Status(status="failed", reason=f"{step} left no status behind"))
         if status.status == "ok":
             return found

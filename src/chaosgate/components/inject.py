@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from chaosgate.artifacts import INJECTION, Identity, write_document
 from chaosgate.components.definition import Context
-from chaosgate.components.inputs import first_problem, read_endpoint, read_phase, read_spec
+from chaosgate.components.inputs import problem_before, read_endpoint, read_phase, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.deploy.processes import alive
 from chaosgate.errors import GatewayError
@@ -17,7 +17,7 @@ from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.inject.sweep import run_sweep, wait_for
 from chaosgate.judge import steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
-from chaosgate.model.plan import Block, PlannedWindow, step_id
+from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import Endpoint, Injection, Status
 from chaosgate.model.spec import ChaosSpec
 
@@ -26,7 +26,7 @@ def run(context: Context) -> Status:
     """The status of the sweep, which injection.json carries too; declines when an earlier step is not ok."""
     spec, identity = read_spec(context)
     block = next(block for block in make_blocks(spec) if block.phase == context.arguments["phase"])
-    before = first_problem(context.inputs["status"], identity)
+    before = problem_before(context, identity)
     if before is not None:
         injection = declined(block, before)
     else:
@@ -56,7 +56,7 @@ def why_unguarded(endpoint: Endpoint) -> str | None:
 
 def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
     """Why the steady state does not hold in the baseline; None when it does."""
-    baseline = read_phase(context, step_id(BASELINE, "measure"), Identity(context.run, spec.digest()))
+    baseline = read_phase(BASELINE, context.inputs, Identity(context.run, spec.digest()))
     reasons = steady_state_reasons(spec, estimate_steady_state(spec, baseline))
     unsteady = [reason.text for reason in reasons if reason.verdict != "pass"]
     return "; ".join(unsteady) or None

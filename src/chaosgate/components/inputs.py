@@ -20,27 +20,27 @@ from chaosgate.artifacts import (
 from chaosgate.components.definition import Context
 from chaosgate.errors import ArtifactError
 from chaosgate.estimate import PhaseData
-from chaosgate.model.plan import phase_of
 from chaosgate.model.result import Endpoint, Status
 from chaosgate.model.spec import ChaosSpec
 
 
 def read_spec(context: Context) -> tuple[ChaosSpec, Identity]:
     """The resolved spec of the run, and whose files belong to it."""
-    spec = read_document(context.input("spec"), SPEC, Identity(context.run, None))
+    spec = read_document(context.inputs["spec"], SPEC)
     return spec, Identity(context.run, spec.digest())
 
 
 def read_endpoint(context: Context, identity: Identity) -> Endpoint:
     """Where the target is reached; an ArtifactError when deploy did not get that far."""
-    return read_document(context.input("endpoint"), ENDPOINT, identity)
+    return read_document(context.inputs["endpoint"], ENDPOINT, identity)
 
 
 def read_statuses(files: Mapping[str, Path], identity: Identity) -> Iterator[tuple[str, Status]]:
     """How each step ended; a step that left no status crashed."""
     for step, path in files.items():
         try:
-            yield step, read_document(path, STATUS, identity)
+            found = read_document(path, STATUS, identity)
+            yield step, Status(status=found.status, reason=found.reason)
         except ArtifactError as error:
             yield step, Status(status="failed", reason=f"left no status behind: {error}")
 
@@ -51,25 +51,24 @@ def sentence(step: str, status: Status) -> str:
     return reason if reason.startswith(f"{step} ") else f"{step} {status.status}: {reason}"
 
 
-def first_problem(files: Mapping[str, Path], identity: Identity) -> str | None:
-    """Which step is the first that is not ok, such as `deploy failed`; None when all are.
+def problem_before(context: Context, identity: Identity) -> str | None:
+    """How the step before ended, such as `deploy failed`; None when it is ok.
 
     Whoever reads this declines: there is nothing to work with. Why the step failed is said where that step is named.
     """
-    for step, status in read_statuses(files, identity):
-        if status.status != "ok":
-            return f"{step} {status.status}"
-    return None
+    try:
+        before = read_document(context.inputs["status"], STATUS, identity)
+    except ArtifactError as error:
+        return f"the step before left no status behind: {error}"
+    return None if before.status == "ok" else f"{before.step} {before.status}"
 
 
-def read_phase(context: Context, step: str, identity: Identity) -> PhaseData:
-    """What one measure step saw; gauges are left out where the reader has no such port."""
-    gauges = context.inputs.get("gauges", {}).get(step)
-    observations = read_lines(context.inputs["observations"][step], OBSERVATIONS, identity)
+def read_phase(phase: str, files: Mapping[str, Path], identity: Identity) -> PhaseData:
+    """What the measure step of `phase` saw, from its files by port; gauges may be left out."""
     return PhaseData(
-        phase=phase_of(step),
-        observations=observations,
-        ledger=read_lines(context.inputs["ledger"][step], LEDGER, identity),
-        timeline=read_lines(context.inputs["timeline"][step], TIMELINE, identity),
-        gauges=[] if gauges is None else read_lines(gauges, GAUGES, identity),
+        phase=phase,
+        observations=read_lines(files["observations"], OBSERVATIONS, identity),
+        ledger=read_lines(files["ledger"], LEDGER, identity),
+        timeline=read_lines(files["timeline"], TIMELINE, identity),
+        gauges=read_lines(files["gauges"], GAUGES, identity) if "gauges" in files else [],
     )

@@ -12,7 +12,7 @@ import aiohttp
 
 from chaosgate.artifacts import GAUGES, LEDGER, OBSERVATIONS, TIMELINE, Identity, write_lines
 from chaosgate.components.definition import Context
-from chaosgate.components.inputs import first_problem, read_endpoint, read_spec
+from chaosgate.components.inputs import problem_before, read_endpoint, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import ChaosgateError, DeployError, GatewayError
@@ -43,7 +43,7 @@ LEDGER_WAIT = 10.0
 def run(context: Context) -> Status:
     """Measure one phase; declines when an earlier step left nothing to measure."""
     spec, identity = read_spec(context)
-    before = first_problem(context.inputs["status"], identity)
+    before = problem_before(context, identity)
     if before is not None:
         return Status(status="declined", reason=before)
     endpoint = read_endpoint(context, identity)

@@ -22,6 +22,7 @@ from chaosgate.artifacts import (
     write_document,
 )
 from chaosgate.artifacts.documents import read_envelope
+from chaosgate.artifacts.files import is_written
 from chaosgate.components.places import spec_file, step_file
 from chaosgate.errors import ArtifactError, TrackingError
 from chaosgate.model.blocks import make_blocks
@@ -61,7 +62,7 @@ def record_again(run: str, state: Path, folder: Path) -> str:
     identity = Identity(run, tracked.spec.digest())
     write_document(recording_file(folder), RECORDING, identity, Recording(mlflow_run=mlflow_run))
     seal = step_file(folder, CLEANUP, SEAL.file)
-    if seal.exists():
+    if is_written(seal):
         cleanup = read_if_there(seal, SEAL, Identity(run, None))
         in_force = record_digest(folder, run)
         clean = cleanup is not None and cleanup.clean and in_force is not None and cleanup.record_digest == in_force
@@ -75,7 +76,7 @@ def from_files(run: str, folder: Path) -> TrackedRun:
     Where the verdict's file does not say what the record in force says, the record counts: it is what is sealed.
     """
     identity = Identity(run, None)
-    spec = read_document(spec_file(folder), SPEC, identity)
+    spec = read_document(spec_file(folder), SPEC)
     concluded = partial(step_file, folder, CONCLUDE)
     opened = read_document(step_file(folder, DEPLOY, RECORD.file), RECORD, identity)
     closed = read_if_there(concluded(RECORD.file), RECORD, identity) or opened
@@ -107,14 +108,14 @@ def public_files(folder: Path) -> Iterator[Path]:
     names = {artifact.file for artifact in ARTIFACTS.values()}
     for file in sorted(folder.rglob("*")):
         private = file.is_symlink() or file.relative_to(folder).parts[0] in PRIVATE
-        if file.name in names and not private:
+        if file.name in names and not private and is_written(file):
             yield file
 
 
 def record_file(folder: Path) -> Path | None:
     """The record in force: the conclusion's, else the one deploy opened."""
     files = (step_file(folder, step, RECORD.file) for step in (CONCLUDE, DEPLOY))
-    return next((file for file in files if file.exists()), None)
+    return next(filter(is_written, files), None)
 
 
 def record_digest(folder: Path, run_id: str) -> str | None:

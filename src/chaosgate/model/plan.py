@@ -37,7 +37,7 @@ class Step(Frozen):
     arguments: dict[str, str] = {}
     inputs: tuple[StepInput, ...] = ()
     deadline: float
-    """Seconds after its start at which the carrier ends the step."""
+    """Seconds after its start at which the carrier ends the step; the planner gives whole ones, as Kubernetes does."""
 
 
 class PlannedWindow(Frozen):
@@ -67,12 +67,13 @@ class Plan(Frozen):
     """What a spec becomes: steps whose inputs are the only dependencies, and a last step that always runs."""
 
     name: str
-    spec_digest: str
-    blocks: tuple[Block, ...]
     steps: tuple[Step, ...]
     finally_: Step
-    length: float
-    """Planned seconds of load over all phases."""
+
+    @property
+    def spec_digest(self) -> str:
+        """The digest of the spec it was made from; deploy refuses every other."""
+        return self.step(DEPLOY).arguments["digest"]
 
     def step(self, step_id: str) -> Step:
         """The step called `step_id`."""

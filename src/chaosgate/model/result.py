@@ -32,6 +32,13 @@ class Status(Frozen):
     reason: Line | None = None
 
 
+class StepStatus(Status):
+    """The status of a step as its file holds it."""
+
+    step: str
+    """The step's id in the plan."""
+
+
 class Subject(Frozen):
     """What a verdict is about, read back from the running target."""
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from chaosgate.artifacts import SPEC, Identity, write_document
+from chaosgate.artifacts import Identity, write_spec
 from chaosgate.artifacts.files import unwritable, write_whole
 from chaosgate.components.cleanup import clean_up
+from chaosgate.components.definition import BUILT_IN
 from chaosgate.components.places import run_dir, spec_file
 from chaosgate.deploy.processes import register
 from chaosgate.errors import ArtifactError
@@ -59,7 +60,7 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, listener)
     with carrier.signals():
         make_private(folder)
-        write_document(spec_file(folder), SPEC, carrier.identity, spec)
+        write_spec(spec_file(folder), spec)
         ignore_in_git(state)
         register(folder, "runner", os.getpid())
         try:
@@ -180,6 +181,8 @@ class LocalCarrier:
             leave_status(running, code, self.identity, self.folder)
         except ArtifactError as error:
             self.problems.append(str(error))
+        if code and running.step.component not in BUILT_IN:
+            self.problems.append(f"the extra step {running.step.id} ended with exit code {code}")
         self.listener.ended(running.step, code)
 
     def end_all(self, why: str) -> None:

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from chaosgate.artifacts import STATUS, Identity, write_document
-from chaosgate.components.definition import COMPONENTS
+from chaosgate.components.definition import find_component
 from chaosgate.components.places import spec_file, step_file
 from chaosgate.components.progress import heard
 from chaosgate.deploy.processes import (
@@ -25,7 +25,7 @@ from chaosgate.deploy.processes import (
     register_child,
 )
 from chaosgate.model.plan import Step
-from chaosgate.model.result import Process, Status
+from chaosgate.model.result import Process, StepStatus
 
 GRACE = 5.0
 """Seconds a step has to end after SIGTERM, and again after SIGKILL."""
@@ -114,13 +114,13 @@ def leave_status(running: RunningStep, code: int, identity: Identity, folder: Pa
     An ArtifactError when it cannot be written.
     """
     step = running.step
-    ports = {port.name: port for port in COMPONENTS[step.component].outputs}
+    ports = {port.name: port for port in find_component(step.component).outputs}
     if "status" not in ports:
         return
     file = step_file(folder, step.id, ports["status"].file)
     if not file.exists():
         reason = f"{step.id} {crash_text(code, running.ended)}: {_words(folder, step)}"
-        write_document(file, STATUS, identity, Status(status="failed", reason=reason))
+        write_document(file, STATUS, identity, StepStatus(step=step.id, status="failed", reason=reason))
 
 
 def crash_text(code: int, ended: str | None) -> str:
@@ -140,7 +140,7 @@ def _words(folder: Path, step: Step) -> str:
 
 def command(step: Step, run: str, state: Path, folder: Path) -> list[str]:
     """The words after the interpreter: the component's own definition of its command line, with local paths."""
-    component = COMPONENTS[step.component]
+    component = find_component(step.component)
     inputs = [
         (read.port, read.step, str(step_file(folder, read.step, port.file)))
         for read in step.inputs

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from chaosgate.cli.live import Bar, Lines, Quiet, load_text, make_listener, window_text
-from chaosgate.model.plan import Plan, Step
+from chaosgate.model.plan import Step
 
 DEPLOY = Step(id="deploy", component="deploy", deadline=1.0)
 MEASURE = Step(id="block1-measure", component="measure", deadline=1.0)
-PLAN = Plan(name="p", spec_digest="d", blocks=(), steps=(DEPLOY, MEASURE), finally_=DEPLOY, length=20.0)
+LENGTH = 20.0
 LOAD = {"event": "load", "elapsed": 4.0, "requests": 412, "ttft_p99": 0.0123, "error_rate": 0.01}
 WINDOW = {"event": "window", "fault": "slow-wire", "dose": 0.18, "dimension": "duration", "window": 6, "of": 26}
 
@@ -33,7 +33,7 @@ def test_a_window_names_fault_dose_and_place() -> None:
 
 def test_a_log_gets_a_line_a_step_and_one_now_and_then() -> None:
     out = StringIO()
-    lines = Lines(PLAN, Console(file=out, width=200))
+    lines = Lines(Console(file=out, width=200))
     lines.started(MEASURE)
     lines.progress(MEASURE, WINDOW)
     lines.progress(MEASURE, LOAD)
@@ -51,7 +51,7 @@ def test_a_log_gets_a_line_a_step_and_one_now_and_then() -> None:
 
 def test_a_note_is_said_once_and_in_one_line() -> None:
     out = StringIO()
-    lines = Lines(PLAN, Console(file=out, width=200))
+    lines = Lines(Console(file=out, width=200))
     for text in ("no gauges\n::error::forged\x1b[2J", "no gauges\n::error::forged\x1b[2J", "another"):
         lines.progress(MEASURE, {"event": "note", "text": text})
     said = [line.partition("] ")[2] for line in out.getvalue().splitlines()]
@@ -61,13 +61,13 @@ def test_a_note_is_said_once_and_in_one_line() -> None:
 def test_the_bar_says_notes_too() -> None:
     out = StringIO()
     with Progress(console=Console(file=out, width=200)) as progress:
-        Bar(PLAN, progress.console, progress).progress(MEASURE, {"event": "note", "text": "no gauges"})
+        Bar(LENGTH, progress.console, progress).progress(MEASURE, {"event": "note", "text": "no gauges"})
     assert "block1-measure note: no gauges" in out.getvalue()
 
 
 def test_the_bar_adds_up_over_the_phases() -> None:
     with Progress(console=Console(file=StringIO(), force_terminal=True)) as progress:
-        bar = Bar(PLAN, Console(file=StringIO()), progress)
+        bar = Bar(LENGTH, Console(file=StringIO()), progress)
         bar.progress(MEASURE, LOAD)
         bar.ended(MEASURE, 0)
         bar.progress(MEASURE, {**LOAD, "elapsed": 2.0})
@@ -76,7 +76,7 @@ def test_the_bar_adds_up_over_the_phases() -> None:
 
 
 def test_nothing_is_said_to_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    with make_listener(PLAN, "some-run", quiet=True) as listener:
+    with make_listener(LENGTH, "some-run", quiet=True) as listener:
         assert isinstance(listener, Quiet)
         listener.started(DEPLOY)
         listener.progress(MEASURE, LOAD)
@@ -85,6 +85,6 @@ def test_nothing_is_said_to_a_machine(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_without_a_terminal_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with make_listener(PLAN, "some-run", quiet=False) as listener:
+    with make_listener(LENGTH, "some-run", quiet=False) as listener:
         assert type(listener) is Lines
     assert capsys.readouterr().out == "run some-run: 20s of load\n"

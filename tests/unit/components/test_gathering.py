@@ -9,8 +9,8 @@ import pytest
 from chaosgate.artifacts import ARTIFACTS, ENDPOINT, INJECTION, RECORD, STATUS, Identity, write_document, write_lines
 from chaosgate.components.definition import Context
 from chaosgate.components.gathering import gather
-from chaosgate.components.inputs import first_problem, sentence
-from chaosgate.model.result import Endpoint, Injection, Reason, Record, SecretRef, Status, Subject
+from chaosgate.components.inputs import problem_before, sentence
+from chaosgate.model.result import Endpoint, Injection, Reason, Record, SecretRef, Status, StepStatus, Subject
 
 IDENTITY = Identity("r", "d")
 MEASURES = ("baseline-measure", "block1-measure")
@@ -52,34 +52,38 @@ def context(tmp_path: Path) -> Context:
     def files(port: str, *steps: str) -> dict[str, Path]:
         return {step: tmp_path / step / ARTIFACTS[port].file for step in steps}
 
-    inputs = {
-        "endpoint": files("endpoint", "deploy"),
-        "record": files("record", "deploy"),
+    inputs = {port: tmp_path / "deploy" / ARTIFACTS[port].file for port in ("endpoint", "record")}
+    gathered = {
         "injection": files("injection", INJECT),
         "status": files("status", *STEPS),
         **{port: files(port, *MEASURES) for port in ("observations", "ledger", "timeline", "gauges")},
     }
-    write_document(inputs["endpoint"]["deploy"], ENDPOINT, IDENTITY, endpoint())
-    write_document(inputs["record"]["deploy"], RECORD, IDENTITY, record())
-    write_document(inputs["injection"][INJECT], INJECTION, IDENTITY, Injection(phase="block1", status=OK))
+    write_document(inputs["endpoint"], ENDPOINT, IDENTITY, endpoint())
+    write_document(inputs["record"], RECORD, IDENTITY, record())
+    write_document(gathered["injection"][INJECT], INJECTION, IDENTITY, Injection(phase="block1", status=OK))
     for step in STEPS:
-        write_document(inputs["status"][step], STATUS, IDENTITY, OK)
+        write_document(gathered["status"][step], STATUS, IDENTITY, StepStatus(step=step, status="ok"))
     for port in ("observations", "ledger", "timeline", "gauges"):
         for step in MEASURES:
-            write_lines(inputs[port][step], ARTIFACTS[port], IDENTITY, [])
-    return Context("r", None, {}, inputs, {})
+            write_lines(gathered[port][step], ARTIFACTS[port], IDENTITY, [])
+    return Context("r", None, {}, inputs, {}, gathered)
 
 
 def end(context: Context, step: str, status: Status) -> None:
-    write_document(context.inputs["status"][step], STATUS, IDENTITY, status)
+    named = StepStatus(step=step, status=status.status, reason=status.reason)
+    write_document(context.gathered["status"][step], STATUS, IDENTITY, named)
+
+
+def files_of(context: Context, port: str, step: str) -> Path:
+    """The file that `step` writes at `port`."""
+    return context.gathered[port][step] if port in context.gathered else context.inputs[port]
 
 
 def lose(context: Context, *steps: str) -> None:
     """Everything these steps write but their status."""
-    for port, files in context.inputs.items():
-        for step in steps:
-            if port != "status" and step in files:
-                files[step].unlink()
+    for step, port in WRITTEN:
+        if step in steps:
+            files_of(context, port, step).unlink()
 
 
 def test_a_whole_run_has_no_problem(context: Context) -> None:
@@ -100,9 +104,22 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("step", "port"), WRITTEN)
 def test_a_file_that_is_lost_though_its_step_was_ok_is_a_problem(context: Context, step: str, port: str) -> None:
-    context.inputs[port][step].unlink()
+    file = files_of(context, port, step)
+    file.unlink()
     (problem,) = gather(context, IDENTITY).problems
-    assert problem.startswith(f"{context.inputs[port][step]}: cannot be read: ")
+    assert problem.startswith(f"{file}: cannot be read: ")
+
+
+@pytest.mark.parametrize("step", [*MEASURES, INJECT])
+def test_empty_files_count_as_ones_that_were_not_written(context: Context, step: str) -> None:
+    for writer, port in WRITTEN:
+        if writer == step:
+            files_of(context, port, step).write_text("")
+    (problem,) = gather(context, IDENTITY).problems
+    assert problem.endswith("is empty; the step that writes it did not finish")
+    end(context, "deploy", failed("no server there"))
+    end(context, step, declined("deploy failed"))
+    assert gather(context, IDENTITY).problems == ("deploy failed: no server there",)
 
 
 def test_a_crashed_inject_is_named_once_by_its_injection(context: Context) -> None:
@@ -119,7 +136,7 @@ def test_an_inject_that_crashed_after_it_wrote_its_file_has_failed_all_the_same(
 
 
 def test_an_inject_without_a_status_has_failed(context: Context) -> None:
-    context.inputs["status"][INJECT].unlink()
+    context.gathered["status"][INJECT].unlink()
     injection = gather(context, IDENTITY).injections["block1"]
     assert injection.status.status == "failed"
     assert str(injection.status.reason).startswith("left no status behind: ")
@@ -150,7 +167,7 @@ def test_a_step_that_declined_though_nothing_failed_excuses_no_missing_file(cont
 
 def test_a_harmed_file_of_a_failed_step_is_still_named(context: Context) -> None:
     end(context, "block1-measure", failed("it broke"))
-    context.inputs["ledger"]["block1-measure"].write_text("{")
+    context.gathered["ledger"]["block1-measure"].write_text("{")
     problems = gather(context, IDENTITY).problems
     assert problems[0] == "block1-measure failed: it broke"
     assert "ledger.jsonl: ends in the middle of a line" in problems[1]
@@ -162,7 +179,11 @@ def test_a_reason_that_names_its_step_is_a_sentence_already() -> None:
     assert sentence("deploy", Status(status="declined")) == "deploy declined: it gave no reason"
 
 
-def test_the_first_step_that_is_not_ok_is_what_the_next_one_declines_for(context: Context) -> None:
-    assert first_problem(context.inputs["status"], IDENTITY) is None
+def test_a_step_that_is_not_ok_is_what_the_next_one_declines_for(context: Context) -> None:
+    baseline = context.gathered["status"]["baseline-measure"]
+    following = Context("r", None, {}, {"status": baseline}, {})
+    assert problem_before(following, IDENTITY) is None
     end(context, "baseline-measure", failed("too late"))
-    assert first_problem(context.inputs["status"], IDENTITY) == "baseline-measure failed"
+    assert problem_before(following, IDENTITY) == "baseline-measure failed"
+    baseline.unlink()
+    assert str(problem_before(following, IDENTITY)).startswith("the step before left no status behind: ")

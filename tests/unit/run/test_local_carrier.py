@@ -18,7 +18,7 @@ from chaosgate.artifacts import STATUS, Identity, read_document, write_document
 from chaosgate.deploy import processes
 from chaosgate.errors import ArtifactError
 from chaosgate.model.plan import Plan, Step, StepInput
-from chaosgate.model.result import Status
+from chaosgate.model.result import StepStatus
 from chaosgate.run import local
 from chaosgate.run import steps as steps_module
 from chaosgate.run.local import LocalCarrier, ignore_in_git, make_private
@@ -63,7 +63,7 @@ def carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *steps: Step) -> tupl
     monkeypatch.setattr(
         steps_module, "command", lambda step, run, state, folder: ["-c", SCRIPTS[step.arguments["script"]]]
     )
-    plan = Plan(name="p", spec_digest="d", blocks=(), steps=steps, finally_=step("cleanup", "ok"), length=1.0)
+    plan = Plan(name="p", steps=steps, finally_=step("cleanup", "ok"))
     log = Log()
     return LocalCarrier(plan, Identity("run", "d"), tmp_path, tmp_path, log), log
 
@@ -202,7 +202,7 @@ def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not any(processes.alive(process) for process in processes.registered(tmp_path))
 
 
-def status_of(tmp_path: Path, step_id: str) -> Status:
+def status_of(tmp_path: Path, step_id: str) -> StepStatus:
     return read_document(tmp_path / step_id / "status.json", STATUS, Identity("run", "d"))
 
 
@@ -230,7 +230,7 @@ def test_a_step_without_a_status_gets_one_that_says_how_it_ended(
 
 
 def test_a_status_that_a_step_left_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Status(status="failed", reason="the step's own words")
+    own = StepStatus(step="a", status="failed", reason="the step's own words")
     write_document(tmp_path / "a" / "status.json", STATUS, Identity("run", "d"), own)
     carrier, _ = carry(tmp_path, monkeypatch, step("a", "fails"))
     run(carrier)
