@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test check generate lock bench clean
+.PHONY: setup drill test check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -31,9 +31,29 @@ check: setup
 generate: setup
 	$(BIN)/python -m chaosgate.cli.generate
 
+LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 lock:
-	$(BIN)/uv pip compile pyproject.toml --extra argo --extra kfp --extra mlflow --group dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header --quiet --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml --extra argo --extra kfp --extra kubernetes --extra mlflow --group dev --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/image.in --constraints requirements/dev.txt --output-file requirements/image.txt
+	$(LOCK) requirements/build.in --constraints requirements/dev.txt --output-file requirements/build.txt
+
+# IMAGE is what a pipeline runs unless its profile names another; BASE is any image with Python 3.11 or newer and pip.
+VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
+BUILDER ?= $(notdir $(firstword $(shell command -v podman docker)))
+IMAGE ?= chaosgate:$(VERSION)
+BASE ?= python:3.12-slim
+REVISION ?= $(shell git describe --always --dirty --abbrev=40 --exclude='*')
+SOURCE ?=
+BUILD_FLAGS ?=
+# One time for all files, whatever the commit: layers that hold the same are the same, and are neither pushed nor pulled again.
+SOURCE_DATE_EPOCH ?= 315532800
+STAMP_podman = --timestamp $(SOURCE_DATE_EPOCH)
+image:
+	$(if $(BUILDER),,$(error podman and docker are not on PATH; install one, or say where one is: make image BUILDER=PATH))
+	$(if $(REVISION),,$(error this is no git checkout; say what is built: make image REVISION=...))
+	$(BUILDER) build $(STAMP_$(notdir $(BUILDER))) $(BUILD_FLAGS) --file components/Containerfile --tag $(IMAGE) \
+	  --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg SOURCE=$(SOURCE) \
+	  --build-arg SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) .
 
 bench: setup
 	$(BIN)/python benchmarks/drill.py

@@ -13,57 +13,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-BIN = ROOT / ".venv" / "bin"
+from figures import BIN, ROOT, Figure, median, seconds, see_twofold, show
+
 DRILL = "chaos-specs/scenarios/stream-degradation.yaml"
-RUNS = 9
 PEER = "chaostoolkit==1.19.0"
 # The smallest experiment Chaos Toolkit validates: it does nothing.
 PEER_EXPERIMENT = {"title": "nothing", "description": "nothing", "method": []}
-# Byte code is compiled for both sides: without it every start pays for compiling.
-ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-
-
-@dataclass
-class Figure:
-    """One measured figure. `goal` is the largest value that is good."""
-
-    name: str
-    value: float
-    unit: str
-    goal: float
-    peers: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def met(self) -> bool:
-        """Whether the goal is met."""
-        return self.value < self.goal
-
-
-def seconds(command: Sequence[str | Path], cwd: Path = ROOT, expected: int = 0) -> float:
-    """How long one run takes; it must end with the expected exit code."""
-    begun = time.perf_counter()
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=ENVIRONMENT, capture_output=True, check=False)
-    taken = time.perf_counter() - begun
-    if done.returncode != expected:
-        sys.exit(f"{command}: exit code {done.returncode}, {expected} expected\n{done.stderr.decode()}")
-    return taken
-
-
-def median(command: Sequence[str | Path], runs: int = RUNS, cwd: Path = ROOT) -> float:
-    """The median of several runs after one that is not counted."""
-    seconds(command, cwd)
-    return statistics.median(seconds(command, cwd) for _ in range(runs))
 
 
 def quick_figures(peer: Path | None) -> list[Figure]:
@@ -119,23 +79,7 @@ def selftest() -> None:
     """What takes twice as long must be seen to take twice as long."""
     once = [BIN / "chaosgate", "validate", DRILL]
     twice = ["sh", "-c", f"{BIN}/chaosgate validate {DRILL} && {BIN}/chaosgate validate {DRILL}"]
-    ratio = median(twice) / median(once)
-    print(f"selftest: twice the work takes {ratio:.2f} times as long")
-    if not 1.6 < ratio < 2.4:
-        sys.exit("selftest: a twofold slowdown was not seen")
-
-
-def show(figures: Sequence[Figure], as_json: bool) -> None:
-    """A table for people, or one object a line."""
-    for figure in figures:
-        if as_json:
-            print(json.dumps(asdict(figure)))
-            continue
-        peers = "  ".join(f"{name} {value:.3f}" for name, value in figure.peers.items())
-        met = "met" if figure.met else "MISSED"
-        print(
-            f"{figure.name:<16} {figure.value:>9.3f} {figure.unit}  goal < {figure.goal:g}  {met:<6}  {peers}".rstrip()
-        )
+    see_twofold(median(once), median(twice))
 
 
 def main() -> None:

@@ -42,16 +42,21 @@ class GatewayError(ChaosgateError):
     """The gateway could not be reached or refused a call."""
 
 
+class ClusterError(ChaosgateError):
+    """The Kubernetes API could not be reached or refused a call, or an object did not become what it should be."""
+
+
 class TrackingError(ChaosgateError):
     """The tracking server could not be reached or refused the record. The run's files stay whole."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a spec.
+    """One thing that is wrong in a spec, or in a file that goes with it.
 
     `path` leads to the value (`("spec", "faults", 0, "dose")`); `line` and `column` count from 1, 0 means unknown.
-    `at_key` says that the last key of the path is wrong, not the value under it.
+    `at_key` says that the last key of the path is wrong, not the value under it. `file` is where it stands, None where
+    nobody has placed it yet.
     """
 
     path: tuple[str | int, ...]
@@ -59,11 +64,15 @@ class Problem:
     line: int = 0
     column: int = 0
     at_key: bool = False
+    file: str | None = None
 
     def render(self, file: str) -> str:
-        """`file:line:col path: message`, the form editors and CI understand; no place when it is unknown."""
+        """`file:line:col path: message`, the form editors and CI understand; no place when it is unknown.
+
+        `file` names a problem that knows no file of its own.
+        """
         place = f":{self.line}:{self.column}" if self.line else ""
-        return f"{file}{place} {dotted(self.path)}: {self.message}"
+        return f"{self.file or file}{place} {dotted(self.path)}: {self.message}"
 
 
 class SpecError(ChaosgateError):

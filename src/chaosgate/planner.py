@@ -16,16 +16,15 @@ from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, S
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.registry import unknown
 
-MARGIN = 60.0
-"""Seconds past its planned length at which a step that measures or injects is ended: one that needs them hangs."""
-
 
 @dataclass(frozen=True)
 class Deadlines:
-    """Seconds after which a carrier ends the steps whose length is not planned; `start`: inject and measure wait for
-    one another that long."""
+    """Seconds after which a carrier ends the steps whose length is not planned."""
 
     start: int
+    """How long inject and measure wait for one another."""
+    margin: int
+    """How far past its planned length a step that measures or injects is ended: one that needs all of it hangs."""
     deploy: int
     conclude: int
     gate: int
@@ -33,9 +32,9 @@ class Deadlines:
     cleanup: int
 
 
-LOCAL = Deadlines(start=30, deploy=120, conclude=300, gate=30, extra=60, cleanup=90)
+LOCAL = Deadlines(start=30, margin=60, deploy=120, conclude=300, gate=30, extra=60, cleanup=90)
 """On one machine, where a step is a process."""
-CLUSTER = Deadlines(start=300, deploy=900, conclude=600, gate=300, extra=300, cleanup=600)
+CLUSTER = Deadlines(start=300, margin=300, deploy=900, conclude=600, gate=300, extra=300, cleanup=600)
 """On a cluster, where a step is a pod: its node may have to be started and its image pulled first."""
 
 
@@ -109,23 +108,27 @@ class _Planner:
         runner."""
         known = self.deadlines
         load = [baseline_length(self.spec), *(block.length + known.start for block in blocks)]
-        return sum(map(_slack, load)) + known.deploy + known.conclude + known.gate + known.cleanup
+        return sum(map(self.slack, load)) + known.deploy + known.conclude + known.gate + known.cleanup
 
     def baseline(self, deploy: Step) -> Step:
         seconds = baseline_length(self.spec)
         arguments = {"phase": BASELINE, "seconds": f"{seconds:.3f}"}
-        return _step(step_id(BASELINE, "measure"), "measure", _slack(seconds), deploy, **arguments)
+        return _step(step_id(BASELINE, "measure"), "measure", self.slack(seconds), deploy, **arguments)
 
     def measure(self, block: Block, deploy: Step, baseline: Step) -> Step:
         # measure ends when inject says so; alone it ends after the planned length and the start deadline.
         seconds = block.length + self.deadlines.start
         arguments = {"phase": block.phase, "seconds": f"{seconds:.3f}"}
-        return _step(step_id(block.phase, "measure"), "measure", _slack(seconds), deploy, baseline, **arguments)
+        return _step(step_id(block.phase, "measure"), "measure", self.slack(seconds), deploy, baseline, **arguments)
 
     def inject(self, block: Block, deploy: Step, baseline: Step) -> Step:
-        deadline = _slack(block.length + self.deadlines.start)
+        deadline = self.slack(block.length + self.deadlines.start)
         arguments = {"phase": block.phase, "start": f"{self.deadlines.start:.3f}"}
         return _step(step_id(block.phase, "inject"), "inject", deadline, deploy, baseline, **arguments)
+
+    def slack(self, seconds: float) -> int:
+        """A deadline well past the planned end, in whole seconds."""
+        return math.ceil(seconds + self.deadlines.margin)
 
     def extra(self, extra: ExtraStep, sources: Sequence[Step]) -> Step:
         """A step that only looks: what it reads is what the run leaves, and nothing waits for it."""
@@ -133,12 +136,7 @@ class _Planner:
         return _step(name, extra.component, self.deadlines.extra, *sources, **extra.arguments)
 
 
-def _slack(seconds: float) -> int:
-    """A deadline well past the planned end, in whole seconds."""
-    return math.ceil(seconds + MARGIN)
-
-
-def _step(name: str, component: str, deadline: int, *sources: Step, **arguments: str) -> Step:
+def _step(name: str, component: str, deadline: int, /, *sources: Step, **arguments: str) -> Step:
     """A step that reads, at each of its component's input ports, what its sources write.
 
     A port that takes many reads every source that writes that artifact; any other reads the last of them. The spec is

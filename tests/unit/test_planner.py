@@ -111,7 +111,10 @@ def test_the_sweeper_waits_until_every_step_could_have_used_its_deadline(plan: P
     assert float(plan.step("deploy").arguments["seconds"]) == sum(plan.step(step).deadline for step in chain)
 
 
-@pytest.mark.parametrize("file", sorted(Path("chaos-specs").rglob("*.yaml")), ids=str)
+SHIPPED = sorted(path for path in Path("chaos-specs").rglob("*.yaml") if path.parent.name != "profiles")
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=str)
 def test_every_shipped_spec_has_a_plan(file: Path) -> None:
     spec = load_spec(file)
     assert make_blocks(spec)[0].windows

@@ -7,6 +7,9 @@ import sys
 
 from rich.console import Console
 
+LOG_WIDTH = 170
+"""Columns of a table in a log."""
+
 
 class PatientConsole(Console):
     """Goes quiet when whoever reads it leaves, as in `chaosgate run SPEC | head`: the run and its exit code stand."""
@@ -15,6 +18,12 @@ class PatientConsole(Console):
         """Say nothing more, and leave nothing to be flushed at the end."""
         self.quiet = True
         silence_stdout()
+
+
+def make_console() -> PatientConsole:
+    """Standard output; where that is no terminal, wide enough that a table need not fold its cells."""
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return PatientConsole(highlight=False, soft_wrap=True, width=None if terminal else LOG_WIDTH)
 
 
 def silence_stdout() -> None:

@@ -9,6 +9,11 @@ import click
 
 from chaosgate import __version__
 from chaosgate.cli.catalogue import catalogue
+from chaosgate.cli.compile import compile_
+from chaosgate.cli.completion import completion
+from chaosgate.cli.explain import explain
+from chaosgate.cli.reports import compare, report
+from chaosgate.cli.running import abort, logs, status
 from chaosgate.cli.runs import cleanup, record, run
 from chaosgate.cli.specs import init, plan, validate
 from chaosgate.errors import ChaosgateError
@@ -29,7 +34,9 @@ class Gate(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command; an unknown one ends in the nearest known name."""
-        if cmd_name not in self.commands and not cmd_name.startswith("-"):
+        known = cmd_name in self.commands or cmd_name.startswith("-")
+        # A shell that completes a mistyped line is shown nothing.
+        if not known and not ctx.resilient_parsing:
             ctx.fail(unknown("command", cmd_name, self.commands))
         return super().get_command(ctx, cmd_name)
 
@@ -58,7 +65,13 @@ def chaosgate() -> None:
     """Chaos-as-Code for LLM serving: a versioned spec goes in, a deployment verdict comes out."""
 
 
-for command in (init, validate, plan, run, record, cleanup, catalogue):
+COMMANDS = (
+    *(init, validate, explain, catalogue, plan, compile_),
+    *(run, status, logs, abort),
+    *(report, compare, record, cleanup, completion),
+)
+
+for command in COMMANDS:
     chaosgate.add_command(command)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,21 +24,50 @@ def output_option(command: Command) -> Command:
     return click.option("-o", "output", type=choice, default="text", show_default=True, help="Output format.")(command)
 
 
+def default_state() -> Path:
+    """The state directory where no `--state` names one."""
+    return Path(os.environ.get("CHAOSGATE_STATE", DEFAULT_STATE))
+
+
 def state_option(command: Command) -> Command:
     """`--state DIR`."""
     return click.option(
         "--state",
         type=click.Path(path_type=Path, file_okay=False),
-        default=lambda: Path(os.environ.get("CHAOSGATE_STATE", DEFAULT_STATE)),
+        default=default_state,
         help=f"Folder for runs and records.  [default: $CHAOSGATE_STATE or {DEFAULT_STATE}]",
     )(command)
 
 
-def set_option(command: Command) -> Command:
-    """`--set NAME=VALUE`, any number of times."""
-    return click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter the spec declares."
-    )(command)
+@dataclass(frozen=True)
+class SpecOptions:
+    """What changes a spec from outside: a parameter has its default, else what the last of `values` that names it
+    says, else its setting."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[Path, ...] = ()
+    profile: Path | None = None
+
+
+def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--set`, `--values` and `--profile`; the command gets them as one SpecOptions, `options`."""
+
+    @functools.wraps(command)
+    def called(*, settings: Sequence[str], values: tuple[Path, ...], profile: Path | None, **more: Any) -> Any:
+        return command(options=SpecOptions(parse_settings(settings), values, profile), **more)
+
+    file = click.Path(path_type=Path)
+    for option in (
+        click.option("--profile", type=file, metavar="FILE", help="What differs in one environment."),
+        click.option(
+            "--values", multiple=True, type=file, metavar="FILE", help="Parameters from a file; the last one wins."
+        ),
+        click.option(
+            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter the spec declares."
+        ),
+    ):
+        called = option(called)
+    return called
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from chaosgate.cli.options import output_option, parse_settings, set_option, state_option
+from chaosgate.cli.completion import complete_runs
+from chaosgate.cli.options import SpecOptions, output_option, spec_options, state_option
 from chaosgate.errors import UsageError
 from chaosgate.registry import nearest, unknown
 
@@ -27,33 +26,33 @@ from chaosgate.registry import nearest, unknown
     expose_value=False,
     help="Who runs it.",
 )
-@set_option
+@spec_options
 @state_option
 @output_option
-def run(spec: Path, settings: Sequence[str], state: Path, output: str) -> None:
+def run(spec: Path, options: SpecOptions, state: Path, output: str) -> None:
     """Run a spec to its verdict; the exit code is the verdict's."""
     from chaosgate.cli.live import make_listener
     from chaosgate.cli.loading import load
     from chaosgate.cli.summary import outcome_json, print_outcome
     from chaosgate.deploy.local import unsupported
     from chaosgate.model.blocks import planned_length
-    from chaosgate.planner import make_plan
+    from chaosgate.planner import LOCAL, make_plan
     from chaosgate.run.local import new_run_id, run_locally
 
-    loaded = load(spec, parse_settings(settings), unsupported)
-    planned = make_plan(loaded)
-    run_id = new_run_id(loaded)
-    with make_listener(planned_length(loaded), run_id, quiet=output == "json") as listener:
-        outcome = run_locally(loaded, planned, state, listener, run_id)
+    found = load(spec, options, unsupported)
+    planned = make_plan(found.spec, LOCAL, found.carrier.steps)
+    run_id = new_run_id(found.spec)
+    with make_listener(planned_length(found.spec), run_id, quiet=output == "json") as listener:
+        outcome = run_locally(found.spec, planned, state, listener, run_id)
     if output == "json":
         _print_json(outcome_json(outcome))
     else:
-        print_outcome(loaded, outcome, state)
+        print_outcome(found.spec, outcome, state)
     raise click.exceptions.Exit(outcome.exit_code)
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @state_option
 @output_option
 def record(run_id: str, state: Path, output: str) -> None:
@@ -69,7 +68,7 @@ def record(run_id: str, state: Path, output: str) -> None:
 
 
 @click.command()
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @state_option
 @output_option
 def cleanup(run_id: str, state: Path, output: str) -> None:
@@ -95,12 +94,10 @@ def _print_json(data: Any) -> None:
 
 def find_run(state: Path, run_id: str) -> Path:
     """The folder of a run; a UsageError names the nearest known one, also for a name that is a path."""
-    from chaosgate.components.places import run_dir, spec_file
-    from chaosgate.model.base import NAME_PATTERN
+    from chaosgate.components.places import known_runs, run_dir
 
-    folders = [path for path in (state / "runs").glob("*") if re.fullmatch(NAME_PATTERN, path.name)]
-    known = [path.name for path in folders if spec_file(path).is_file()]
+    known = known_runs(state)
     if run_id not in known:
         near = nearest(run_id, known)
-        raise UsageError(f"{state}: {unknown('run', run_id, [near] if near else sorted(known)[-10:])}")
+        raise UsageError(f"{state}: {unknown('run', run_id, [near] if near else known[-10:])}")
     return run_dir(state.resolve(), run_id)

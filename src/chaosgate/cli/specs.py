@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chaosgate.cli.options import output_option, parse_settings, set_option
+from chaosgate.cli.options import SpecOptions, output_option, spec_options
 from chaosgate.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
+    from chaosgate.errors import Problem
     from chaosgate.model.plan import Plan
+    from chaosgate.model.profile import Profile
     from chaosgate.model.spec import ChaosSpec
 
 SPEC = click.Path(path_type=Path)
@@ -82,12 +84,12 @@ def _write_new(path: Path, text: str) -> None:
 
 
 @click.command()
-@click.argument("specs", nargs=-1, required=True, type=SPEC, metavar="SPEC...")
-@set_option
+@click.argument("files", nargs=-1, required=True, type=SPEC, metavar="FILE...")
+@spec_options
 @output_option
-def validate(specs: Sequence[Path], settings: Sequence[str], output: str) -> None:
-    """Check specs; every problem is named with its file, line and column."""
-    reports = [_report(path, parse_settings(settings)) for path in specs]
+def validate(files: Sequence[Path], options: SpecOptions, output: str) -> None:
+    """Check specs and profiles; every problem is named with its file, line and column."""
+    reports = [_report(path, options) for path in files]
     if output == "json":
         click.echo(json.dumps(reports, indent=2))
     else:
@@ -96,40 +98,67 @@ def validate(specs: Sequence[Path], settings: Sequence[str], output: str) -> Non
         raise click.exceptions.Exit(SpecError.exit_code)
 
 
-def _report(path: Path, settings: dict[str, str]) -> dict[str, Any]:
-    from chaosgate.cli.loading import load
+def _report(path: Path, options: SpecOptions) -> dict[str, Any]:
+    from chaosgate.cli.loading import load_any
+    from chaosgate.model.spec import ChaosSpec
 
     try:
-        spec = load(path, settings)
+        found = load_any(path, options)
     except SpecError as error:
-        problems = [
-            {"line": problem.line, "column": problem.column, "text": problem.render(error.file)}
-            for problem in error.problems
-        ]
-        return {"file": str(path), "name": None, "digest": None, "problems": problems}
-    return {"file": str(path), "name": spec.metadata.name, "digest": spec.digest(), "problems": []}
+        problems = [_problem(problem, error.file) for problem in error.problems]
+        return {"file": str(path), "kind": None, "name": None, "digest": None, "problems": problems}
+    about = _of_spec(found) if isinstance(found, ChaosSpec) else _of_profile(found)
+    return {"file": str(path), **about, "problems": []}
+
+
+def _problem(problem: Problem, file: str) -> dict[str, Any]:
+    return {
+        "file": problem.file or file,
+        "line": problem.line,
+        "column": problem.column,
+        "text": problem.render(file),
+    }
+
+
+def _of_spec(spec: ChaosSpec) -> dict[str, Any]:
+    return {
+        "kind": spec.kind,
+        "name": spec.metadata.name,
+        "digest": spec.digest(),
+        "labels": spec.metadata.labels,
+        "engine": spec.spec.target.engine,
+    }
+
+
+def _of_profile(profile: Profile) -> dict[str, Any]:
+    from chaosgate.model.source import PROFILE_KIND
+
+    return {"kind": PROFILE_KIND, "name": profile.name, "digest": None}
 
 
 def _print_reports(reports: Sequence[dict[str, Any]]) -> None:
+    # What is wrong with a profile is part of every report; it is said once.
+    for text in dict.fromkeys(problem["text"] for report in reports for problem in report["problems"]):
+        click.echo(text, err=True)
     for report in reports:
-        for problem in report["problems"]:
-            click.echo(problem["text"], err=True)
         if not report["problems"]:
-            click.echo(f"{report['file']}: valid: {report['name']} {report['digest'][:19]}")
+            what = report["digest"][:19] if report["digest"] else "profile"
+            click.echo(f"{report['file']}: valid: {report['name']} {what}")
 
 
 @click.command()
 @click.argument("spec", type=SPEC)
-@set_option
+@spec_options
 @output_option
-def plan(spec: Path, settings: Sequence[str], output: str) -> None:
+def plan(spec: Path, options: SpecOptions, output: str) -> None:
     """Show the steps and windows a spec becomes; nothing is started."""
     from chaosgate.cli.loading import load
-    from chaosgate.planner import make_plan
+    from chaosgate.planner import LOCAL, make_plan
 
-    loaded = load(spec, parse_settings(settings))
-    planned = make_plan(loaded)
-    click.echo(json.dumps(plan_json(loaded, planned), indent=2) if output == "json" else plan_text(loaded, planned))
+    found = load(spec, options)
+    planned = make_plan(found.spec, LOCAL, found.carrier.steps)
+    json_wanted = output == "json"
+    click.echo(json.dumps(plan_json(found.spec, planned), indent=2) if json_wanted else plan_text(found.spec, planned))
 
 
 def plan_json(spec: ChaosSpec, planned: Plan) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosgate.artifacts import ESTIMATES, FIT, RECORDING, REPORT, STATUS, Artifact, Identity, read_if_there
-from chaosgate.cli.console import PatientConsole
+from chaosgate.cli.console import make_console
 from chaosgate.components.places import step_file
 from chaosgate.model.base import Frozen
 from chaosgate.model.plan import CONCLUDE
@@ -25,8 +24,6 @@ from chaosgate.units import format_value
 
 Model = TypeVar("Model", bound=Frozen)
 
-LOG_WIDTH = 170
-"""Columns of the table in a log."""
 COLOURS: dict[VerdictName, str] = {
     "pass": "green",
     "warn": "yellow",
@@ -48,11 +45,6 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
         console.print(f"problem: {problem}", markup=False)
     print_cleanup(outcome, console)
     print_places(spec, outcome, state, console)
-
-
-def make_console() -> Console:
-    """Standard output; where that is no terminal, wide enough that the table need not fold its cells."""
-    return PatientConsole(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else LOG_WIDTH)
 
 
 def why_no_verdict(outcome: Outcome) -> str:

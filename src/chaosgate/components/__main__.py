@@ -13,6 +13,7 @@ from pathlib import Path
 
 from chaosgate.artifacts import STATUS, Identity, write_document
 from chaosgate.artifacts.files import is_written, write_whole
+from chaosgate.components import executor_output
 from chaosgate.components.definition import Component, Context, find_component
 from chaosgate.components.places import spec_digest
 from chaosgate.errors import ChaosgateError
@@ -45,6 +46,7 @@ def run_component(name: str, argv: Sequence[str]) -> int:
         print(f"{component.name}: {status.status}: {status.reason}", file=sys.stderr)
     write_status(component, context, status)
     leave_empty(context)
+    executor_output.write_executor_output(component, context)
     return 0
 
 
@@ -77,8 +79,9 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
     parser = argparse.ArgumentParser(prog=f"chaosgate.components {component.name}", description=component.summary)
     parser.add_argument("--run", required=True)
     parser.add_argument("--state", type=Path, default=os.environ.get(STATE_VARIABLE))
+    parser.add_argument(executor_output.FLAG)
     for name in component.arguments:
-        parser.add_argument(f"--{name}", required=True)
+        parser.add_argument(f"--{name}", dest=name, required=True)
     for port in component.inputs:
         if port.many:
             parser.add_argument(f"--{port.name}", action="append", default=[], metavar="STEP=PATH")
@@ -94,6 +97,7 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
         inputs={port.name: words[port.name] for port in component.inputs if not port.many},
         gathered={port.name: dict(map(_step_and_path, words[port.name])) for port in component.inputs if port.many},
         outputs={port.name: words[f"{port.name}_out"] for port in component.outputs},
+        executor_input=words["executor_input"],
     )
 
 

@@ -24,7 +24,7 @@ from chaosgate.components.definition import Context
 from chaosgate.components.places import own_dir, own_state, spec_digest, spec_file, step_file
 from chaosgate.components.recording import record_again, record_digest, recording_file
 from chaosgate.deploy.processes import alive, elsewhere, registered, stop, strays
-from chaosgate.errors import ArtifactError, GatewayError, TrackingError
+from chaosgate.errors import ArtifactError, GatewayError, TrackingError, UsageError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.model.plan import CLEANUP, DEPLOY
 from chaosgate.model.result import Cleanup, Process
@@ -36,7 +36,17 @@ SURVIVORS = ("runner", "sweeper", f"step-{CLEANUP}")
 
 def run(context: Context) -> int:
     """0 when nothing is left and that is proved, 4 otherwise."""
-    return seal(context).exit_code
+    return (seal_on_cluster(context) if context.state is None else seal(context)).exit_code
+
+
+def seal_on_cluster(context: Context) -> Cleanup:
+    """Clean up what the run made on the cluster this pod belongs to; may be repeated."""
+    from chaosgate.components import on_cluster
+
+    cleanup, digest = on_cluster.clean_up(context.run)
+    write_document(context.outputs["cleanup"], SEAL, Identity(context.run, digest), cleanup)
+    tell(cleanup)
+    return cleanup
 
 
 def seal(context: Context) -> Cleanup:
@@ -48,19 +58,32 @@ def seal(context: Context) -> Cleanup:
             cleanup = clean_up(folder, context.run)
             identity = Identity(context.run, spec_digest(spec_file(folder)))
             write_document(context.outputs["cleanup"], SEAL, identity, cleanup)
-    for line in (*cleanup.actions, *(f"left behind: {thing}" for thing in cleanup.left)):
-        print(f"cleanup: {line}", file=sys.stderr)
+    tell(cleanup)
     record_seal(own_state(context), folder, context.run, cleanup)
     if cleanup.clean:
         end_sweeper(folder)
     return cleanup
 
 
+def tell(cleanup: Cleanup) -> None:
+    """What was done and what is left, on standard error."""
+    for line in (*cleanup.actions, *(f"left behind: {thing}" for thing in cleanup.left)):
+        print(f"cleanup: {line}", file=sys.stderr)
+
+
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Keep the runner's and the sweeper's cleanup apart: the second one finds the first one's seal."""
+    """Keep the runner's and the sweeper's cleanup apart: the second one finds the first one's seal.
+
+    A UsageError where there is no such run.
+    """
     # The folder itself is locked: a lock file could not be made where the disk is full.
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{folder}: no run is there; name one with --run, and its state directory with --state"
+        ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -111,7 +134,7 @@ def running(folder: Path) -> list[Process]:
     return [*sorted(named.values(), key=lambda process: not process.role.startswith("step-")), *unnamed]
 
 
-async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]:
+async def halt_gateway(folder: Path, run_id: str, why: str = "cleanup") -> tuple[list[str], list[str]]:
     """Remove every fault at the run's gateway. Returns what was done and what is not proved."""
     endpoint = read_if_there(step_file(folder, DEPLOY, ENDPOINT.file), ENDPOINT, Identity(run_id, None))
     if endpoint is None:
@@ -119,7 +142,7 @@ async def halt_gateway(folder: Path, run_id: str) -> tuple[list[str], list[str]]
     try:
         async with GatewayAdmin(endpoint.admin, read_token(endpoint.token)) as admin:
             before = await admin.active()
-            await admin.halt("cleanup")
+            await admin.halt(why)
             active = await admin.active()
     except GatewayError:
         return ["the gateway does not answer"], ["the gateway's faults could not be read"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
-from chaosgate.artifacts import ESTIMATES, FIT, RECORD, RECORDING, VERDICT, write_document
+from chaosgate.artifacts import ARTIFACTS, ESTIMATES, FIT, RECORD, RECORDING, SPEC, VERDICT, write_document
 from chaosgate.artifacts.files import is_written, write_whole
+from chaosgate.components.aborting import Abort, abort_of
 from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
 from chaosgate.components.gathering import Gathered, gather
@@ -15,8 +17,10 @@ from chaosgate.components.recording import place_of, record
 from chaosgate.estimate import RunData, estimate_run, fit_run
 from chaosgate.judge import judge
 from chaosgate.model.blocks import make_blocks
+from chaosgate.model.plan import CONCLUDE, DEPLOY
 from chaosgate.model.result import Estimates, Fits, Record, Status, Verdict
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.report.markdown import render_markdown
 from chaosgate.report.render import render_report
 from chaosgate.report.view import ReportView
 from chaosgate.tracking.pages import TrackedRun
@@ -34,7 +38,7 @@ class Conclusion:
 def run(context: Context) -> Status:
     """The verdict once all it rests on is written, so that a full disk leaves none; report and MLflow may fail then."""
     spec, identity = read_spec(context)
-    gathered = gather(context, identity)
+    gathered = unless_aborted(gather(context, identity), abort_of(context))
     conclusion = conclude(spec, gathered)
     if conclusion.estimates is not None:
         write_document(context.outputs["estimates"], ESTIMATES, identity, conclusion.estimates)
@@ -44,10 +48,16 @@ def run(context: Context) -> Status:
     write_document(context.outputs["record"], RECORD, identity, finished)
     write_document(context.outputs["verdict"], VERDICT, identity, conclusion.verdict)
     view = view_of(context, spec, gathered, conclusion, finished)
+    write_whole(context.outputs["summary"], render_markdown(view).encode())
     write_whole(context.outputs["report"], render_report(view).encode())
     recording = record(tracked(context, spec, gathered, conclusion, finished), context.state)
     write_document(context.outputs["recording"], RECORDING, identity, recording)
     return Status(status="ok")
+
+
+def unless_aborted(gathered: Gathered, abort: Abort | None) -> Gathered:
+    """What is to be judged: of an aborted run nothing but that it was aborted, for it ended before it was over."""
+    return gathered if abort is None else replace(gathered, phases={}, problems=(abort.sentence(),))
 
 
 def conclude(spec: ChaosSpec, gathered: Gathered) -> Conclusion:
@@ -96,8 +106,6 @@ def tracked(
     context: Context, spec: ChaosSpec, gathered: Gathered, conclusion: Conclusion, finished: Record
 ) -> TrackedRun:
     """What MLflow is given: the results and every file of the run that can be read."""
-    gathered_files = (path for files in context.gathered.values() for path in files.values())
-    files = filter(is_written, (*context.inputs.values(), *gathered_files, *context.outputs.values()))
     return TrackedRun(
         run=context.run,
         spec=spec,
@@ -106,5 +114,15 @@ def tracked(
         fits=conclusion.fits,
         injections=tuple(gathered.injections.values()),
         record=finished,
-        files=tuple(files),
+        files=files_of(context),
     )
+
+
+def files_of(context: Context) -> dict[str, Path]:
+    """Every file of the run that holds anything, named as it lies in a run's folder: `<step>/<file>`."""
+    named = {f"{DEPLOY}/{ARTIFACTS[port].file}": path for port, path in context.inputs.items() if port != SPEC.name}
+    named[SPEC.file] = context.inputs[SPEC.name]
+    for port, found in context.gathered.items():
+        named |= {f"{step}/{ARTIFACTS[port].file}": path for step, path in found.items()}
+    named |= {f"{CONCLUDE}/{ARTIFACTS[port].file}": path for port, path in context.outputs.items()}
+    return {name: path for name, path in named.items() if is_written(path)}

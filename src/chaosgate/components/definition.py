@@ -55,6 +55,8 @@ class Component:
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
     requests: Requests = Requests(cpu="50m", memory="192Mi")
+    kubernetes: bool = False
+    """Whether it acts on objects of a cluster; the container of no other component gets the account's token."""
 
     def function(self) -> Callable[[Context], Any]:
         """What runs the component."""
@@ -100,6 +102,8 @@ class Context:
     """Port to path."""
     gathered: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
     """Port to {step: path}, for the input ports that take many."""
+    executor_input: str | None = None
+    """What Kubeflow Pipelines tells a step about itself, as JSON; None elsewhere."""
 
 
 def ports(*names: str, many: bool = False) -> tuple[Port, ...]:
@@ -120,6 +124,7 @@ COMPONENTS: dict[str, Component] = {
             arguments=("digest", "seconds"),
             inputs=ports("spec"),
             outputs=ports("endpoint", "record", "status"),
+            kubernetes=True,
         ),
         _built_in(
             "measure",
@@ -135,6 +140,7 @@ COMPONENTS: dict[str, Component] = {
             arguments=("phase", "start"),
             inputs=ports("spec", "endpoint", "observations", "ledger", "timeline", "status"),
             outputs=ports("injection", "status"),
+            kubernetes=True,
         ),
         _built_in(
             "conclude",
@@ -147,7 +153,12 @@ COMPONENTS: dict[str, Component] = {
             requests=Requests(cpu="250m", memory="512Mi"),
         ),
         _built_in("gate", "answer with the verdict's exit code", inputs=ports("verdict")),
-        _built_in("cleanup", "revert and stop whatever the run left, then seal it", outputs=ports("cleanup")),
+        _built_in(
+            "cleanup",
+            "revert and stop whatever the run left, then seal it",
+            outputs=ports("cleanup"),
+            kubernetes=True,
+        ),
     )
 }
 """The built-in components by name. Plug-ins add theirs with `register`; `find_component` knows them all."""

@@ -11,6 +11,7 @@ from chaosgate.components.definition import Context
 from chaosgate.components.environment import environment
 from chaosgate.components.inputs import read_spec
 from chaosgate.components.places import own_dir, own_state
+from chaosgate.components.recording import place_of
 from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_gateway, unsupported
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import DeployError, UsageError
@@ -26,13 +27,27 @@ def run(context: Context) -> Status:
     """Record first, sweeper second: whatever is started after them is accounted for."""
     spec, identity = read_spec(context)
     check_plan(context, spec)
-    folder = own_dir(context)
-    write_document(context.outputs["record"], RECORD, identity, open_record(spec))
+    opened = open_record(spec, context.state)
+    write_document(context.outputs["record"], RECORD, identity, opened)
     deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
-    sweeper = arm_sweeper(context.run, own_state(context), folder, deadline)
-    endpoint = bring_up(spec, context.run, folder, sweeper, deadline + LIFETIME_GRACE)
+    endpoint = bring_up_here(context, spec, deadline) if context.state else bring_up_there(context, spec, deadline)
     write_document(context.outputs["endpoint"], ENDPOINT, identity, endpoint)
     return Status(status="ok")
+
+
+def bring_up_here(context: Context, spec: ChaosSpec, deadline: float) -> Endpoint:
+    """As processes of this machine, guarded for `deadline` seconds."""
+    folder = own_dir(context)
+    sweeper = arm_sweeper(context.run, own_state(context), folder, deadline)
+    return bring_up(spec, context.run, folder, sweeper, deadline + LIFETIME_GRACE)
+
+
+def bring_up_there(context: Context, spec: ChaosSpec, deadline: float) -> Endpoint:
+    """As objects of the cluster this pod belongs to, guarded for `deadline` seconds."""
+    from chaosgate.components import on_cluster
+
+    on_cluster.record_opened(context, spec)
+    return on_cluster.bring_up(context.run, spec, deadline)
 
 
 def check_plan(context: Context, spec: ChaosSpec) -> None:
@@ -45,7 +60,7 @@ def check_plan(context: Context, spec: ChaosSpec) -> None:
         )
 
 
-def open_record(spec: ChaosSpec) -> Record:
+def open_record(spec: ChaosSpec, state: Path | None) -> Record:
     """The pessimistic record: it stays in force unless conclude replaces it."""
     return Record(
         name=spec.metadata.name,
@@ -55,7 +70,7 @@ def open_record(spec: ChaosSpec) -> Record:
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         finished=None,
         environment=environment(),
-        recorded="unrecorded: not finished",
+        recorded=place_of(spec, state),
     )
 
 

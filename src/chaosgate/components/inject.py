@@ -45,11 +45,15 @@ def declined(block: Block, reason: str) -> Injection:
 
 def why_not(context: Context, spec: ChaosSpec, endpoint: Endpoint) -> str | None:
     """Why nothing may be injected; None when all is as it must be."""
-    return why_unguarded(endpoint) or why_unsteady(context, spec)
+    return why_unguarded(context.run, endpoint) or why_unsteady(context, spec)
 
 
-def why_unguarded(endpoint: Endpoint) -> str | None:
+def why_unguarded(run: str, endpoint: Endpoint) -> str | None:
     """Why nobody would clean up after this run if its runner were killed; None when the sweeper lives."""
+    if endpoint.namespace is not None:
+        from chaosgate.components import on_cluster
+
+        return on_cluster.why_unguarded(run)
     guarded = any(process.role == "sweeper" and alive(process) for process in endpoint.processes)
     return None if guarded else "the sweeper is gone; nothing is injected without it"
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from chaosgate.artifacts import SPEC
 from chaosgate.artifacts.documents import read_envelope
 from chaosgate.components.definition import Context
 from chaosgate.errors import ArtifactError, UsageError
+from chaosgate.model.base import NAME_PATTERN
 
 
 def run_dir(state: Path, run: str) -> Path:
     """The folder of one run."""
     return state / "runs" / run
+
+
+def known_runs(state: Path) -> list[str]:
+    """The ids of the runs in the state directory, sorted; a folder without a spec or with no run's name is none."""
+    folders = (path for path in (state / "runs").glob("*") if re.fullmatch(NAME_PATTERN, path.name))
+    return sorted(path.name for path in folders if _holds_spec(path))
+
+
+def _holds_spec(folder: Path) -> bool:
+    try:
+        return spec_file(folder).is_file()
+    except PermissionError:
+        # Another user's run: a folder of runs may be shared, a run is not.
+        return False
 
 
 def own_dir(context: Context) -> Path:

@@ -27,7 +27,7 @@ from chaosgate.components.places import spec_file, step_file
 from chaosgate.errors import ArtifactError, TrackingError
 from chaosgate.model.blocks import make_blocks
 from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, step_id
-from chaosgate.model.result import Injection, Recording, Verdict
+from chaosgate.model.result import Injection, Record, Recording, Verdict
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.model.uri import without_password
 from chaosgate.tracking.location import tracking_uri
@@ -40,14 +40,17 @@ PRIVATE = ("logs", "processes", "ready")
 
 def place_of(spec: ChaosSpec, state: Path | None) -> str:
     """Where the run is recorded, in words."""
-    uri = without_password(tracking_uri(spec, state or Path()))
+    try:
+        uri = without_password(tracking_uri(spec, state))
+    except TrackingError as error:
+        return f"nowhere: {error}"
     return f"experiment {spec.spec.tracking.experiment} of MLflow at {uri}"
 
 
 def record(tracked: TrackedRun, state: Path | None) -> Recording:
     """Record the run and say how that went; an MLflow that is missing or unreachable is a reason, no error."""
     try:
-        return Recording(mlflow_run=record_run(tracked, state or Path()))
+        return Recording(mlflow_run=record_run(tracked, state))
     except TrackingError as error:
         return Recording(mlflow_run=None, reason=str(error))
 
@@ -71,27 +74,37 @@ def record_again(run: str, state: Path, folder: Path) -> str:
 
 
 def from_files(run: str, folder: Path) -> TrackedRun:
-    """The run as its files tell it. Only spec and record must be there: deploy writes both before anything else.
+    """The run as its files tell it. Only its spec and one of its records must be there.
 
     Where the verdict's file does not say what the record in force says, the record counts: it is what is sealed.
     """
     identity = Identity(run, None)
     spec = read_document(spec_file(folder), SPEC)
     concluded = partial(step_file, folder, CONCLUDE)
-    opened = read_document(step_file(folder, DEPLOY, RECORD.file), RECORD, identity)
-    closed = read_if_there(concluded(RECORD.file), RECORD, identity) or opened
-    told = Verdict(verdict=closed.verdict, reasons=closed.reasons, subject=closed.subject)
-    verdict = read_if_there(concluded(VERDICT.file), VERDICT, identity)
+    closed = closed_record(folder, identity) or read_document(step_file(folder, DEPLOY, RECORD.file), RECORD, identity)
     return TrackedRun(
         run=run,
         spec=spec,
-        verdict=verdict if verdict is not None and verdict.verdict == told.verdict else told,
+        verdict=verdict_in_force(folder, identity, closed),
         estimates=read_if_there(concluded(ESTIMATES.file), ESTIMATES, identity),
         fits=read_if_there(concluded(FIT.file), FIT, identity),
         injections=tuple(injections(spec, folder, identity)),
         record=closed,
-        files=tuple(public_files(folder)),
+        files={file.relative_to(folder).as_posix(): file for file in public_files(folder)},
     )
+
+
+def closed_record(folder: Path, identity: Identity) -> Record | None:
+    """The conclusion's record, None when there is none that can be read."""
+    return read_if_there(step_file(folder, CONCLUDE, RECORD.file), RECORD, identity)
+
+
+def verdict_in_force(folder: Path, identity: Identity, record: Record) -> Verdict:
+    """The verdict as it was judged, or as `record` tells it where the two do not agree."""
+    judged = read_if_there(step_file(folder, CONCLUDE, VERDICT.file), VERDICT, identity)
+    if judged is not None and judged.verdict == record.verdict:
+        return judged
+    return Verdict(verdict=record.verdict, reasons=record.reasons, subject=record.subject)
 
 
 def injections(spec: ChaosSpec, folder: Path, identity: Identity) -> Iterator[Injection]:

@@ -28,10 +28,14 @@ def main(argv: Sequence[str]) -> int:
     """Wait until the run is sealed clean, its runner is gone or the deadline has passed; then seal it if nobody did."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", required=True)
-    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--state", type=Path, help="of a local run; left out on a cluster")
     parser.add_argument("--seconds", type=float, required=True)
     words = parser.parse_args(argv)
     deadline = time.monotonic() + words.seconds
+    if words.state is None:
+        from chaosgate.components import cluster_sweeper
+
+        return cluster_sweeper.guard(words.run, deadline)
     folder = run_dir(words.state, words.run)
     context = Context(words.run, words.state, {}, {}, {"cleanup": step_file(folder, CLEANUP, SEAL.file)})
     why = watch(context, runner_of(folder), deadline)

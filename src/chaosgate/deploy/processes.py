@@ -171,6 +171,19 @@ def _find(process: Process) -> psutil.Process | None:
         return None
 
 
+def ask_to_end(process: Process) -> bool:
+    """Send the process SIGTERM and nothing more; False where this very process does not run or may not be signalled."""
+    found = _find(process)
+    if found is None:
+        return False
+    try:
+        # psutil looks at its identity once more: an id that was given away meanwhile is not signalled.
+        found.terminate()
+    except psutil.Error:
+        return False
+    return True
+
+
 def stop(process: Process, grace: float = GRACE) -> bool:
     """End the process: SIGTERM, then SIGKILL after `grace` seconds. True when it is gone, False where nobody knows."""
     for signal_name in ("terminate", "kill"):

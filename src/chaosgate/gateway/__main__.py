@@ -18,6 +18,7 @@ from chaosgate.gateway.config import load_config
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import lifetime_argument, listen
+from chaosgate.tokens import run_token
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         config = load_config(options.config)
-        token = read_token_file(options.token_file)
+        token = read_token_file(options.token_file) if options.token_file else derived(options.token_key, config.run)
         data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
         uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file, options.lifetime))
     except ChaosgateError as error:
@@ -46,13 +47,22 @@ def read_token_file(path: Path) -> str:
     return token
 
 
-async def _serve(gateway: Gateway, ready_file: Path, lifetime: float | None) -> None:
+def derived(variable: str, run: str) -> str:
+    """The run's token under the key in the environment variable; a UsageError when there is none."""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise UsageError(f"environment variable {variable}: holds no key from which the admin token could be derived")
+    return run_token(key, run)
+
+
+async def _serve(gateway: Gateway, ready_file: Path | None, lifetime: float | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with gateway:
         ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
-        write_whole(ready_file, json.dumps(ready).encode() + b"\n")
+        if ready_file is not None:
+            write_whole(ready_file, json.dumps(ready).encode() + b"\n")
         try:
             await asyncio.wait_for(stop.wait(), lifetime)
         except TimeoutError:
@@ -67,8 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="data port, 0 for any free one (default: %(default)s)")
     parser.add_argument("--admin-port", type=int, default=0, help="admin port (default: %(default)s)")
-    parser.add_argument("--ready-file", type=Path, required=True, help="written as {url, admin, pid} once both serve")
-    parser.add_argument("--token-file", type=Path, required=True, help="file with the admin token")
+    parser.add_argument("--ready-file", type=Path, help="written as {url, admin, pid} once both serve")
+    token = parser.add_mutually_exclusive_group(required=True)
+    token.add_argument("--token-file", type=Path, help="file with the admin token")
+    token.add_argument("--token-key", metavar="VARIABLE", help="environment variable with the key of the run's token")
     parser.add_argument("--lifetime", type=lifetime_argument, help="seconds after which it ends by itself")
     return parser
 

@@ -65,6 +65,9 @@ class FaultLink:
     async def pass_through(self, passage: Passage) -> None:
         """Apply the fault's effects in their order; none once the request is answered or the run halted."""
         for effect in self._effects(passage):
+            if self._chain.halted:
+                # While an effect before this one was held.
+                return
             match effect:
                 case Delay():
                     await self._delay(effect, passage)

@@ -16,6 +16,7 @@ from chaosgate.errors import GatewayError, one_line
 from chaosgate.model.base import Frozen, first_refusal
 from chaosgate.model.observation import LedgerRow, TimelineEvent
 from chaosgate.model.result import SecretRef
+from chaosgate.tokens import run_token
 
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 15.0
@@ -166,7 +167,7 @@ def read_token(secret: SecretRef) -> str:
         where, token = f"file {secret.file}", _read_file(Path(str(secret.file)))
     if not token.strip():
         raise GatewayError(f"{where}: holds no token; put the gateway's admin token there")
-    return token.strip()
+    return token.strip() if secret.run is None else run_token(token.strip(), secret.run)
 
 
 def _read_file(path: Path) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chaosgate.judge.objectives import objective_reasons, recovered_reasons, steady_state_reasons
-from chaosgate.judge.reasons import plain, worst
+from chaosgate.judge.reasons import plain
 from chaosgate.judge.trust import health_reasons, injection_reasons, witness_reasons
-from chaosgate.model.result import Estimates, Fits, Injection, Reason, Subject, Verdict
+from chaosgate.model.result import Estimates, Fits, Injection, Reason, Subject, Verdict, worst
 from chaosgate.model.spec import ChaosSpec
 
 __all__ = ["judge", "steady_state_reasons"]

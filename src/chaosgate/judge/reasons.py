@@ -1,19 +1,9 @@
-"""The reasons of a verdict, and how they add up."""
+"""The reasons of a verdict in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from chaosgate.model.result import Estimate, Reason, VerdictName, finite
 from chaosgate.units import Dimension, format_value
-
-RANK: tuple[VerdictName, ...] = ("pass", "warn", "inconclusive", "fail", "error")
-"""The better first: the verdict is the worst of its reasons."""
-
-
-def worst(reasons: Iterable[Reason]) -> VerdictName:
-    """The verdict that `reasons` add up to; without any reason nothing was judged, which is an error."""
-    return max((reason.verdict for reason in reasons), key=RANK.index, default="error")
 
 
 def plain(verdict: VerdictName, text: str, at: str | None = None) -> Reason:

@@ -10,7 +10,9 @@ class Breaker(Frozen):
     """A circuit breaker of a spec: armed with a fitted threshold and proved on held-out doses."""
 
     name: Name
+    """The name by which verdict and report refer to it."""
     kind: str
+    """The registered kind."""
 
 
 BREAKERS: Registry[Breaker] = Registry("breaker kind")

@@ -31,8 +31,8 @@ STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
 
 ENDPOINT: DataPath = ("spec", "target", "endpoint")
 ADDRESSES: Mapping[DataPath, str] = {
-    ENDPOINT: "secrets never stand in a spec",
-    ("spec", "target", "fallback", "upstream"): "secrets never stand in a spec",
+    ENDPOINT: "secrets never stand in a {noun}",
+    ("spec", "target", "fallback", "upstream"): "secrets never stand in a {noun}",
     ("spec", "tracking", "uri"): "set MLFLOW_TRACKING_URI in the environment instead",
 }
 """Where a URL may stand, and what to do with one that holds a password."""
@@ -42,12 +42,14 @@ ADDRESSES: Mapping[DataPath, str] = {
 class Draft:
     """A spec that may be broken in places: its data, and those items of its lists that are valid, by their path.
 
-    `whole` says that nothing is broken, so that a list without names is meant to be empty.
+    `whole` says that nothing is broken, so that a list without names is meant to be empty; `noun` is what the data is
+    called in messages.
     """
 
     data: Any
     valid: Mapping[DataPath, BaseModel]
     whole: bool
+    noun: str = "spec"
 
     def names(self, path: DataPath) -> dict[str, DataPath]:
         """The names in the list at `path`, broken items included, each with the item that has it first."""
@@ -96,7 +98,7 @@ def _addresses(draft: Draft) -> Iterator[Problem]:
         if not isinstance(read, str):
             continue
         if has_password(read):
-            yield Problem(path, f"a password stands in the spec; {instead}")
+            yield Problem(path, f"a password stands in the {draft.noun}; {instead.format(noun=draft.noun)}")
         elif cause := why_malformed(read):
             yield Problem(path, f"read {read!r}, which is no URL: {cause}; write one such as http://host:5000")
         elif path == ENDPOINT and read.rstrip("/").endswith("/v1"):

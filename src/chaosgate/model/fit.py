@@ -19,17 +19,22 @@ class Response(Frozen):
     sli: str
     """An SLI kind, judged request by request: `ttft`, not ttft-p95."""
     bound: Bound
+    """What a request must keep."""
     share: Annotated[Share, Field(gt=0, lt=1)]
+    """The share of requests that breaks the bound at the threshold."""
 
 
 class Fit(Frozen):
     """A fit of a spec. A kind subclasses this and is registered with `@FITS.register(kind)`."""
 
     name: Name
+    """The name by which objectives and report refer to it."""
     kind: str
+    """The registered kind."""
     fault: Name
     """The fault whose sweep is fitted."""
     response: Response
+    """What counts as broken."""
 
     def fit(self, windows: Sequence[DoseWindow], seed: int, dimension: Dimension = "number") -> Threshold:
         """The threshold found in `windows` (controls at dose 0 included); pure, repeatable from `seed`.

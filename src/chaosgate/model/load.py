@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,10 +24,23 @@ from chaosgate.model.check import (
 )
 from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.model.fit import FITS, Fit
-from chaosgate.model.parameters import fill
-from chaosgate.model.source import DataPath, Source, parse_source, read_source, yaml_type
+from chaosgate.model.parameters import Given, Setting, fill
+from chaosgate.model.profile import Overlaid, Profile, overlay
+from chaosgate.model.source import (
+    SPEC,
+    SPEC_KIND,
+    DataPath,
+    Source,
+    below,
+    follows,
+    kind_problem,
+    parse_source,
+    read_source,
+    yaml_type,
+)
 from chaosgate.model.spec import ChaosSpec, Objective, SteadyObjective, StopCondition
 from chaosgate.model.validation import validate, value_at
+from chaosgate.model.values import ValuesFile
 from chaosgate.registry import Registry, load_kinds, unknown
 
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -57,24 +70,55 @@ def load_spec(path: Path, settings: Mapping[str, str] = _NO_SETTINGS) -> ChaosSp
 
     A SpecError lists every problem at once, each with its place in the file.
     """
-    return _load(read_source(path), settings)
+    return resolve(read_source(path), settings).spec
 
 
 def parse_spec(text: str, file: str) -> ChaosSpec:
     """The spec in the YAML `text`; `file` names it in a SpecError."""
-    return _load(parse_source(text, file), _NO_SETTINGS)
+    return resolve(parse_source(text, file)).spec
 
 
-def _load(source: Source, settings: Mapping[str, str]) -> ChaosSpec:
-    filled = fill(source.data, settings)
-    spec, built = _build(filled.data)
-    refused = {one.path for one in source.problems if not one.at_key}
-    found = [one for one in filled.problems if not _below(one.path, refused)]
-    found += [one for one in built if not _follows(one.path, refused | filled.spoilt)]
-    problems = [*source.problems, *_placed(found, source)]
+@dataclass(frozen=True)
+class Resolved:
+    """A spec, and where in its files each of its values stands."""
+
+    spec: ChaosSpec
+    document: Overlaid
+
+
+def resolve(
+    source: Source,
+    settings: Mapping[str, str] = _NO_SETTINGS,
+    values: Sequence[ValuesFile] = (),
+    profile: Profile | None = None,
+) -> Resolved:
+    """The spec in `source`, changed by `profile`, with its parameters' values.
+
+    A parameter has its default, else what the last of `values` that names it says, else its setting. A SpecError lists
+    what is wrong in all of these files at once, that of the spec first.
+    """
+    if other := kind_problem(source.data, SPEC_KIND):
+        raise SpecError(source.file, [source.place(other)])
+    from_files: list[Given] = [one for file in values for one in file.given]
+    filled = fill(source.data, [*from_files, *(Setting(*one) for one in settings.items())])
+    document = overlay(filled.data, source, profile)
+    spec, built = _build(document.data)
+    refused = source.refused()
+    found = [one for one in filled.problems if one.file or not below(one.path, refused)]
+    found += [one for one in built if not follows(one.path, refused | filled.spoilt)]
+    problems = [*source.problems, *(one for file in values for one in file.problems)]
+    problems += _placed(found, document, profile)
     if spec is None or problems:
-        raise SpecError(source.file, sorted(problems, key=lambda one: (one.line, one.column)))
-    return spec
+        in_order = sorted(problems, key=lambda one: (one.file != source.file, one.file, one.line, one.column))
+        raise SpecError(source.file, in_order)
+    return Resolved(spec, document)
+
+
+def _placed(found: Sequence[Problem], document: Overlaid, profile: Profile | None) -> list[Problem]:
+    """`found` at its places, and what is wrong with the profile in itself: all that is said of its file, then."""
+    broken = profile.problems if profile else ()
+    placed = [one if one.file else document.place(one) for one in found]
+    return [*broken, *(one for one in placed if not (profile and broken and one.file == profile.source.file))]
 
 
 def spec_from_data(data: Any, file: str) -> ChaosSpec:
@@ -87,7 +131,7 @@ def spec_from_data(data: Any, file: str) -> ChaosSpec:
 
 def _build(data: Any) -> tuple[ChaosSpec | None, list[Problem]]:
     if not isinstance(data, dict):
-        return None, [Problem((), f"read {yaml_type(data)}; a spec is a mapping that starts with `apiVersion:`")]
+        return None, [Problem((), f"read {yaml_type(data)}; {SPEC.shape}")]
     load_kinds()
     problems: list[Problem] = []
     read: dict[DataPath, BaseModel] = {}
@@ -101,7 +145,7 @@ def _build(data: Any) -> tuple[ChaosSpec | None, list[Problem]]:
             valid[path] = found
     spec, rest = validate(ChaosSpec, _with(data, read, ()))
     broken = read.keys() - valid.keys()
-    problems += [one for one in rest if not _below(one.path, broken)]
+    problems += [one for one in rest if not below(one.path, broken)]
     return spec, problems + check(Draft(data, valid, whole=not problems))
 
 
@@ -143,18 +187,3 @@ def _with(data: Any, valid: Mapping[DataPath, BaseModel], path: DataPath) -> Any
     if isinstance(data, (list, tuple)):
         return [_with(value, valid, (*path, index)) for index, value in enumerate(data)]
     return data
-
-
-def _below(path: DataPath, places: Iterable[DataPath]) -> bool:
-    """Whether `path` lies at or below one of `places`."""
-    return any(path[: len(place)] == place for place in places)
-
-
-def _follows(path: DataPath, spoilt: Iterable[DataPath]) -> bool:
-    """Whether a problem at `path` only follows from a value that could not be read: it lies below or around it."""
-    return any(path[: len(place)] == place[: len(path)] for place in spoilt)
-
-
-def _placed(problems: Iterable[Problem], source: Source) -> list[Problem]:
-    marks = [(one, source.locate(one.path, one.at_key)) for one in problems]
-    return [replace(one, line=mark.line, column=mark.column) for one, mark in marks]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from chaosgate.errors import Problem
 from chaosgate.model.source import DataPath, yaml_type
@@ -18,8 +18,50 @@ DECLARATIONS: DataPath = ("spec", "parameters")
 _PLACEHOLDER = re.compile(r"\{\{\s*parameters\.([A-Za-z0-9_-]+)\s*\}\}")
 _ANY_BRACES = re.compile(r"\{\{.*?(\}\}|$)", re.DOTALL)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_DIMENSIONS: dict[str, Dimension] = {"rate": "rate", "duration": "duration", "share": "share", "integer": "count"}
+"""By a parameter's type; a text has none."""
+_TEXT_HINT = "text in quotes"
 MAX_TEXT = 1_000
 """Characters of a value: it is written out wherever its parameter is used, and a long one would swell the spec."""
+
+
+class Given(Protocol):
+    """A value that a parameter is given from outside; where it comes from decides its form and where errors stand."""
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+
+    def value(self, parameter: Parameter) -> str | int:
+        """The value in the type of `parameter`; a ValueError says what is allowed."""
+
+    def problem(self, message: str, *, declared: bool = True) -> Problem:
+        """What is wrong with it, at its place; `declared`: whether there is such a parameter."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`--set NAME=TEXT` on the command line. What is wrong with it stands where the parameter is declared."""
+
+    name: str
+    text: str
+
+    def value(self, parameter: Parameter) -> str | int:
+        """The text in the type of `parameter`; a ValueError says what is allowed."""
+        text = self.text.strip()
+        _short(text)
+        if parameter.type != "integer":
+            return checked_value(text, parameter)
+        if not _INTEGER.fullmatch(text):
+            raise ValueError(f"read {text!r}; write {HINTS['count']}")
+        return checked_value(int(text), parameter)
+
+    def problem(self, message: str, *, declared: bool = True) -> Problem:
+        """`--set NAME=TEXT: message` at the declaration."""
+        text = self.text.strip()
+        shown = text if len(text) <= MAX_TEXT else "..."
+        path = (*DECLARATIONS, self.name) if declared else DECLARATIONS
+        return Problem(path, f"--set {self.name}={shown}: {message}")
 
 
 @dataclass
@@ -34,13 +76,13 @@ class Filled:
     spoilt: set[DataPath] = field(default_factory=set)
 
 
-def fill(data: Any, settings: Mapping[str, str]) -> Filled:
-    """`data` with every `{{ parameters.NAME }}` replaced by its default or by its value in `settings`.
+def fill(data: Any, given: Sequence[Given]) -> Filled:
+    """`data` with every `{{ parameters.NAME }}` replaced by its default or by the last value that it is `given`.
 
     A placeholder that is a whole value keeps the parameter's type; inside a longer text it is written out.
     """
     declared = value_at(data, DECLARATIONS)
-    filler = _Filler(declared if isinstance(declared, dict) else {}, settings)
+    filler = _Filler(declared if isinstance(declared, dict) else {}, given)
     filler.read_declarations()
     filled = filler.fill(data, ())
     filler.report_unused()
@@ -50,17 +92,16 @@ def fill(data: Any, settings: Mapping[str, str]) -> Filled:
 @dataclass
 class _Filler:
     declared: dict[str, Any]
-    settings: Mapping[str, str]
+    given: Sequence[Given]
     values: dict[str, str | int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
     spoilt: set[DataPath] = field(default_factory=set)
 
     def read_declarations(self) -> None:
-        for name in self.settings:
-            if name not in self.declared:
-                message = unknown("parameter", name, self.declared)
-                self.problems.append(Problem(DECLARATIONS, f"--set {name}={self.settings[name]}: {message}"))
+        for one in self.given:
+            if one.name not in self.declared:
+                self.problems.append(one.problem(unknown("parameter", one.name, self.declared), declared=False))
         for name, declaration in self.declared.items():
             parameter, _ = validate(Parameter, declaration)
             problems = list(self._nested(name, declaration))
@@ -78,17 +119,16 @@ class _Filler:
                 yield Problem((*DECLARATIONS, name, key), message)
 
     def _choose(self, name: str, parameter: Parameter) -> None:
-        if name not in self.settings:
-            self.values[name] = parameter.default
-            return
-        text = self.settings[name].strip()
-        given = f"--set {name}={text if len(text) <= MAX_TEXT else '...'}"
-        try:
-            value = _typed(text, parameter)
-            _within(value, parameter)
-        except ValueError as error:
-            self.problems.append(Problem((*DECLARATIONS, name), f"{given}: {error}"))
-        else:
+        """The last value given, once every one of them is right: a wrong one is refused, though another would win."""
+        value, right = parameter.default, True
+        for one in self.given:
+            if one.name == name:
+                try:
+                    value = one.value(parameter)
+                except ValueError as error:
+                    self.problems.append(one.problem(str(error)))
+                    right = False
+        if right:
             self.values[name] = value
 
     def fill(self, data: Any, path: DataPath) -> Any:
@@ -131,6 +171,17 @@ class _Filler:
                 self.problems.append(Problem((*DECLARATIONS, name), message, at_key=True))
 
 
+def checked_value(value: Any, parameter: Parameter) -> str | int:
+    """`value` as a value of `parameter`, within its limits; a ValueError says what is allowed."""
+    if isinstance(value, str) and "{{" in value:
+        raise ValueError(f"read {yaml_type(value)}; a parameter cannot use another one")
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"read {yaml_type(value)}; write {_hint(parameter)}")
+    _checked("default", value, parameter)
+    _within(value, parameter)
+    return value
+
+
 def _declaration_problems(name: str, parameter: Parameter) -> list[Problem]:
     """What is wrong with the values of a declaration whose form is right."""
     problems = []
@@ -156,24 +207,18 @@ def _checked(key: str, value: str | int, parameter: Parameter) -> None:
     if parameter.type == "integer" and not isinstance(value, int):
         raise ValueError(f"read {yaml_type(value)}; write {HINTS['count']}")
     if parameter.type == "string" and not isinstance(value, str):
-        raise ValueError(f"read {yaml_type(value)}; write text in quotes")
+        raise ValueError(f"read {yaml_type(value)}; write {_TEXT_HINT}")
     _number(value, parameter)
-
-
-def _typed(text: str, parameter: Parameter) -> str | int:
-    """`text` from the command line as a value of the parameter's type."""
-    _short(text)
-    if parameter.type != "integer":
-        _number(text, parameter)
-        return text
-    if not _INTEGER.fullmatch(text):
-        raise ValueError(f"read {text!r}; write {HINTS['count']}")
-    return int(text)
 
 
 def _short(value: str | int) -> None:
     if isinstance(value, str) and len(value) > MAX_TEXT:
         raise ValueError(f"read a text of {len(value):,} characters; at most {MAX_TEXT:,} are allowed")
+
+
+def _hint(parameter: Parameter) -> str:
+    dimension = _DIMENSIONS.get(parameter.type)
+    return HINTS[dimension] if dimension else _TEXT_HINT
 
 
 def _within(value: str | int, parameter: Parameter) -> None:
@@ -186,5 +231,5 @@ def _within(value: str | int, parameter: Parameter) -> None:
 
 
 def _number(value: str | int, parameter: Parameter) -> float:
-    dimension: dict[str, Dimension] = {"rate": "rate", "duration": "duration", "share": "share", "integer": "count"}
-    return parse_value(value, dimension[parameter.type]) if parameter.type in dimension else 0.0
+    dimension = _DIMENSIONS.get(parameter.type)
+    return parse_value(value, dimension) if dimension else 0.0

@@ -6,6 +6,7 @@ None stands for "there is no number"; NaN and infinity never reach a file. An op
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen, Line
@@ -18,6 +19,9 @@ StatusName = Literal["ok", "declined", "failed"]
 
 EXIT_CODES: dict[VerdictName, int] = {"pass": 0, "warn": 0, "fail": 1, "inconclusive": 3, "error": 3}
 EXIT_UNCLEAN = 4
+
+RANK: tuple[VerdictName, ...] = ("pass", "warn", "inconclusive", "fail", "error")
+"""The better first: the verdict is the worst of its reasons."""
 
 
 def finite(number: float | None) -> float | None:
@@ -55,6 +59,8 @@ class SecretRef(Frozen):
 
     file: str | None = None
     env: str | None = None
+    run: str | None = None
+    """With a run, what is found is a key, and the secret is the token of that run under it."""
 
 
 class ProcessPlace(Frozen):
@@ -91,6 +97,8 @@ class Endpoint(Frozen):
     """The server behind the gateway, for its metrics only."""
     subject: Subject
     processes: tuple[Process, ...] = ()
+    namespace: str | None = None
+    """Where the run's objects are on a cluster, None for a run of local processes."""
 
 
 class InjectedWindow(Frozen):
@@ -234,6 +242,11 @@ class Reason(Frozen):
     n: int | None = None
     bound: str | None = None
     dimension: Dimension | None = None
+
+
+def worst(reasons: Iterable[Reason]) -> VerdictName:
+    """The verdict that `reasons` add up to; without any reason nothing was judged, which is an error."""
+    return max((reason.verdict for reason in reasons), key=RANK.index, default="error")
 
 
 class Verdict(Frozen):

@@ -8,8 +8,8 @@ several documents, keys that are no text) is refused with the place and the way 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import yaml
 
 from chaosgate.errors import Problem, SpecError
 from chaosgate.model.yaml_words import explain
+from chaosgate.registry import nearest, unknown
 
 MAX_BYTES = 1 << 20
 """The largest spec that is read, in bytes; a long hand-written spec has some ten thousand."""
@@ -37,6 +38,45 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _MAX_DIGITS = 18
 """Digits of an integer that always fit into 64 bits."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a file should hold, in the words of the errors about one that holds something else."""
+
+    noun: str
+    holds: str
+    empty: str
+    """What to do with a file that holds nothing."""
+    shape: str
+
+
+SPEC = Form(
+    noun="spec",
+    holds="a chaos spec",
+    empty="`chaosgate init` writes a first spec",
+    shape="a spec is a mapping that starts with `apiVersion:`",
+)
+PROFILE = Form(
+    noun="profile",
+    holds="a chaos profile",
+    empty="a profile starts with `apiVersion: chaosgate/v1` and `kind: ChaosProfile`",
+    shape="a profile is a mapping that starts with `apiVersion:`",
+)
+VALUES = Form(
+    noun="set of values",
+    holds="values of parameters",
+    empty="write a line for a parameter, such as `rate: 20/s`",
+    shape="a values file maps parameters to values, such as `rate: 20/s`",
+)
+
+SPEC_KIND = "ChaosSpec"
+PROFILE_KIND = "ChaosProfile"
+_OTHER_KINDS = {
+    SPEC_KIND: "a profile goes with a spec: name the spec here, and this file with --profile",
+    PROFILE_KIND: "a profile says `kind: ChaosProfile` and holds what differs from a spec",
+}
+"""By the kind that is wanted: what to do with a document of the other one."""
 
 
 @dataclass(frozen=True)
@@ -68,29 +108,64 @@ class Source:
             path = path[:-1]
         return self.values.get(path, Mark(1, 1))
 
+    def place(self, problem: Problem) -> Problem:
+        """`problem` with its place in this file."""
+        mark = self.locate(problem.path, problem.at_key)
+        return replace(problem, line=mark.line, column=mark.column, file=self.file)
 
-def read_source(path: Path) -> Source:
+    def refused(self) -> set[DataPath]:
+        """The places whose value could not be read."""
+        return {one.path for one in self.problems if not one.at_key}
+
+
+def meant_kind(data: Any) -> str | None:
+    """The kind of document that `data` is meant to be by its `kind`, also where that is misspelt; None: of none."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return nearest(kind, (SPEC_KIND, PROFILE_KIND)) if isinstance(kind, str) else None
+
+
+def kind_problem(data: Any, wanted: str) -> Problem | None:
+    """Why `data` is a document of another kind than `wanted`: then nothing else that is said of it would help."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or meant_kind(data) == wanted:
+        return None
+    if meant_kind(data) is None:
+        return Problem(("kind",), unknown("kind", kind, (SPEC_KIND, PROFILE_KIND)))
+    return Problem(("kind",), f"read {kind!r}; {_OTHER_KINDS[wanted]}")
+
+
+def below(path: DataPath, places: Iterable[DataPath]) -> bool:
+    """Whether `path` lies at or below one of `places`."""
+    return any(path[: len(place)] == place for place in places)
+
+
+def follows(path: DataPath, spoilt: Iterable[DataPath]) -> bool:
+    """Whether a problem at `path` only follows from a value that could not be read: it lies below or around it."""
+    return any(path[: len(place)] == place[: len(path)] for place in spoilt)
+
+
+def read_source(path: Path, form: Form = SPEC) -> Source:
     """The YAML file at `path`. A SpecError says why it cannot be read or is no YAML."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
-        raise _refused(str(path), f"cannot be read: {cause}; name a YAML file that holds a chaos spec") from error
+        raise _refused(str(path), f"cannot be read: {cause}; name a YAML file that holds {form.holds}") from error
     if len(data) > MAX_BYTES:
-        raise _refused(str(path), f"is larger than {MAX_BYTES} bytes, the most that is read; is it a chaos spec?")
-    return parse_source(_decode(str(path), data), str(path))
+        raise _refused(str(path), f"is larger than {MAX_BYTES} bytes, the most that is read; is it {form.holds}?")
+    return parse_source(_decode(str(path), data), str(path), form)
 
 
-def parse_source(text: str, file: str) -> Source:
+def parse_source(text: str, file: str, form: Form = SPEC) -> Source:
     """`text` as a YAML document; `file` names it in a SpecError about its syntax."""
-    root = _compose(text, file)
+    root = _compose(text, file, form)
     if root is None:
-        raise _refused(file, "is empty; `chaosgate init` writes a first spec")
-    reader = _Reader()
+        raise _refused(file, f"is empty; {form.empty}")
+    reader = _Reader(file, form)
     data = reader.value(root, ())
     if not reader.problems and not isinstance(data, dict):
-        reader.refuse((), root, f"read {yaml_type(data)}; a spec is a mapping that starts with `apiVersion:`")
+        reader.refuse((), root, f"read {yaml_type(data)}; {form.shape}")
     return Source(file, data, reader.values, reader.keys, tuple(reader.problems))
 
 
@@ -131,24 +206,26 @@ def _decode(file: str, data: bytes) -> str:
         ) from None
 
 
-def _compose(text: str, file: str) -> yaml.Node | None:
+def _compose(text: str, file: str, form: Form) -> yaml.Node | None:
     try:
         node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        raise SpecError(file, [explain(error, text)]) from None
+        raise SpecError(file, [replace(explain(error, text, form.noun), file=file)]) from None
     except RecursionError:
         raise _refused(file, f"is nested deeper than {MAX_DEPTH} levels") from None
     return node
 
 
 def _refused(file: str, message: str, line: int = 0, column: int = 0) -> SpecError:
-    return SpecError(file, [Problem((), message, line, column)])
+    return SpecError(file, [Problem((), message, line, column, file=file)])
 
 
 @dataclass
 class _Reader:
     """Turns nodes into data, and collects marks and problems on the way."""
 
+    file: str
+    form: Form
     values: dict[DataPath, Mark] = field(default_factory=dict)
     keys: dict[DataPath, Mark] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -156,7 +233,7 @@ class _Reader:
 
     def refuse(self, path: DataPath, node: yaml.Node, message: str, at_key: bool = False) -> None:
         mark = _mark(node)
-        self.problems.append(Problem(path, message, mark.line, mark.column, at_key))
+        self.problems.append(Problem(path, message, mark.line, mark.column, at_key, self.file))
 
     def value(self, node: yaml.Node, path: DataPath) -> Any:
         if self.full or not self._fits(node, path):
@@ -177,7 +254,7 @@ class _Reader:
             return True
         self.full = True
         limit = f"nested deeper than {MAX_DEPTH} levels" if len(path) > MAX_DEPTH else f"more than {MAX_VALUES} values"
-        self.refuse((), node, f"{limit} (aliases count wherever they are used); write a smaller spec")
+        self.refuse((), node, f"{limit} (aliases count wherever they are used); write a smaller {self.form.noun}")
         return False
 
     def _mapping(self, node: yaml.Node, path: DataPath) -> dict[str, Any]:

@@ -25,29 +25,38 @@ class Metadata(Frozen):
     """Who the spec is. Nothing here changes what is run, so nothing here enters the digest."""
 
     name: Name
+    """The name of the spec: run ids begin with it."""
     labels: dict[str, str] = {}
+    """Words by which specs are grouped, such as a suite."""
     annotations: dict[str, str] = {}
+    """Notes for people; `proves` says in one sentence what a run of the spec shows."""
 
 
 class Parameter(Frozen):
     """A value that may be set from outside and is used as `{{ parameters.NAME }}`."""
 
     type: Literal["rate", "duration", "share", "integer", "string"]
+    """What its values are; a value of another type is refused."""
     default: str | int
+    """The value where none is set from outside."""
     min: str | int | None = None
+    """The smallest value that may be set; not with `type: string`."""
     max: str | int | None = None
+    """The largest value that may be set; not with `type: string`."""
 
 
 class CannedFallback(Frozen):
     """What an open breaker answers: one fixed sentence."""
 
     canned: str
+    """The sentence."""
 
 
 class UpstreamFallback(Frozen):
     """What an open breaker asks instead: another OpenAI-compatible server."""
 
     upstream: str
+    """The base URL of the other server, without /v1."""
 
 
 class Target(Frozen):
@@ -60,7 +69,9 @@ class Target(Frozen):
     endpoint: Annotated[str, Field(pattern=URL_PATTERN)] | None = None
     """Base URL of an OpenAI-compatible server, without /v1; needed with engine: endpoint."""
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
+    """How many copies of the model server; on one machine the embedded engine runs as one."""
     fallback: CannedFallback | UpstreamFallback | None = None
+    """What an open breaker answers instead of the model."""
 
     @model_validator(mode="after")
     def _endpoint_given(self) -> Target:
@@ -73,21 +84,27 @@ class Arrivals(Frozen):
     """When requests are sent: an open loop that never waits for an answer."""
 
     process: ArrivalProcess
+    """`poisson`: independent gaps, as many users make them; `constant`: equal gaps."""
     rate: Annotated[Rate, Field(gt=0, le=10_000)]
+    """Requests per second, minute or hour; they are sent whether or not earlier ones were answered."""
 
 
 class Prompts(Frozen):
     """The prompts, cycled in order."""
 
     set: str
+    """The name of a built-in set, such as recall-24."""
 
 
 class Workload(Frozen):
     """The load of every phase."""
 
     arrivals: Arrivals
+    """When requests are sent."""
     prompts: Prompts
+    """What is asked."""
     max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
+    """The most tokens of an answer; the server is asked for no more."""
     warmup: Duration = 5.0
     """Load before the baseline whose requests are never judged."""
     timeout: Annotated[Duration, Field(gt=0)] = 30.0
@@ -100,30 +117,40 @@ class SteadyObjective(Frozen):
     """What must hold before anything is injected."""
 
     sli: str
+    """The SLI, a distribution with its percentile: ttft-p95, error-rate."""
     bound: Bound
+    """What it must keep: only an interval wholly outside, or none at all, says that it does not hold."""
 
 
 class SteadyState(Frozen):
     """The baseline: its windows and what must hold in them."""
 
     windows: Annotated[int, Field(ge=MIN_WINDOWS, le=64)] = MIN_WINDOWS
+    """Windows of the baseline."""
     hold: Annotated[Duration, Field(gt=0)] = 4.0
+    """How long each of them is."""
     objectives: Annotated[tuple[SteadyObjective, ...], Field(min_length=1)]
+    """What must hold in the baseline, and again once the faults are gone."""
 
 
 class DoseRange(Frozen):
     """The doses at which an objective judges: a bound on the dose, or `all`."""
 
     dose: Literal["all"] | Bound
+    """Which doses: a bound such as `<= 180ms`, or all of them."""
 
 
 class Objective(Frozen):
     """One thing that is judged: an SLI at a place, or the interval of a fit's threshold."""
 
     name: Name
+    """The name by which verdict and report refer to it."""
     severity: Literal["gate", "warn"] = "gate"
+    """`gate`: the verdict depends on it; `warn`: it makes the verdict `warn` at most."""
     sli: str | None = None
+    """The SLI that is judged, a distribution with its percentile: ttft-p95, error-rate."""
     bound: Bound | None = None
+    """What the whole interval of the SLI must keep."""
     at: Literal["baseline", "recovery"] | DoseRange | None = None
     """Where an SLI is judged. A dose range pools its doses; controls are left out."""
     fault: Name | None = None
@@ -133,6 +160,7 @@ class Objective(Frozen):
     within: Annotated[Duration, Field(gt=0)] | None = None
     """With `at: recovery`: how soon after the last fault went off the SLI must be back."""
     fit: Name | None = None
+    """The fit whose threshold is judged, instead of an SLI."""
     lower: Bound | None = None
     """The bound for the lower end of the fit's interval."""
     upper: Bound | None = None
@@ -169,14 +197,18 @@ class Gate(Frozen):
     """What the gate makes of an interval that straddles its bound."""
 
     on_uncertain: Literal["inconclusive", "fail", "warn"] = "inconclusive"
+    """The verdict of such an objective."""
 
 
 class StopCondition(Frozen):
     """Halt the run when an SLI of one-second samples is like this so many times in a row."""
 
     sli: str
+    """The SLI of each second; not exact-match, which needs the whole baseline."""
     bound: Bound
+    """What is too bad: the condition holds while the SLI keeps this bound, such as `> 50 %`."""
     consecutive: Annotated[int, Field(ge=1, le=1000)] = 3
+    """One-second samples in a row."""
 
 
 class Safety(Frozen):
@@ -185,19 +217,23 @@ class Safety(Frozen):
     sweep_after: Duration = 120.0
     """How long after a run should have ended the sweeper waits before it reverts what is left."""
     stop_when: tuple[StopCondition, ...] = ()
+    """Conditions of which any one halts the run: every fault goes off, and no other comes."""
 
 
 class Schedule(Frozen):
     """When a cluster runs the spec by itself."""
 
     cron: str
+    """When, as cron writes it."""
     suspend: bool = False
+    """Keep the schedule and do not run it for now."""
 
 
 class Tracking(Frozen):
     """Where the run is recorded."""
 
     experiment: Annotated[str, Field(pattern=EXPERIMENT_PATTERN)] = "chaosgate/default"
+    """The MLflow experiment."""
     uri: str | None = None
     """The MLflow tracking URI; without one MLFLOW_TRACKING_URI, else a SQLite file in the state directory."""
 
@@ -206,34 +242,55 @@ class SpecBody(Frozen):
     """The `spec:` of a chaos spec."""
 
     parameters: dict[Name, Parameter] = {}
+    """Values that may be set from outside, by name."""
     target: Target
+    """What is served and how it is reached."""
     workload: Workload
+    """The load that runs all the time."""
     steady_state: SteadyState
+    """What must hold before anything is injected."""
     faults: Annotated[tuple[SerializeAsAny[Fault], ...], Field(min_length=1, max_length=64)]
+    """What is injected: each fault is swept over its doses."""
     fits: tuple[SerializeAsAny[Fit], ...] = ()
+    """Thresholds that are looked for in the sweeps."""
     composition: Literal["serial", "parallel"] = "serial"
+    """`serial`: one fault after the other under unbroken load; `parallel`: at the same time."""
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1)]
+    """What is judged; the verdict is the worst of them."""
     breakers: tuple[SerializeAsAny[Breaker], ...] = ()
+    """Circuit breakers that are armed with a threshold and proved."""
     gate: Gate = Gate()
+    """How the gate decides where the data leaves room."""
     safety: Safety = Safety()
+    """What ends a run early, and what reverts it when nobody else does."""
     schedule: Schedule | None = None
+    """When a cluster runs it by itself; without one it is run by hand or by a pipeline."""
     tracking: Tracking = Tracking()
+    """Where its runs are recorded."""
 
 
 class ChaosSpec(Frozen):
     """A whole spec, resolved: parameters filled in, every default written out."""
 
     api_version: Literal["chaosgate/v1"]
+    """The version of this format."""
     kind: Literal["ChaosSpec"]
+    """What the document is."""
     metadata: Metadata
+    """What the spec is called."""
     spec: SpecBody
+    """What is run and how it is judged."""
 
     def fault(self, name: str) -> Fault:
         """The fault called `name`."""
         return next(fault for fault in self.spec.faults if fault.name == name)
 
     def digest(self) -> str:
-        """`sha256:<hex>` of what is run, not of who runs it where.
+        """`sha256:<hex>` of what is run, not of who runs it where."""
+        return "sha256:" + hashlib.sha256(canonical_json(self.digested()).encode()).hexdigest()
+
+    def digested(self) -> dict[str, Any]:
+        """What the digest is of.
 
         Left out: metadata, the target's engine, model and endpoint, safety, tracking, schedule and the parameters'
         declarations (their values stand in the resolved spec).
@@ -243,7 +300,7 @@ class ChaosSpec(Frozen):
             body.pop(key)
         for key in ("engine", "model", "endpoint"):
             body["target"].pop(key)
-        return "sha256:" + hashlib.sha256(canonical_json(body).encode()).hexdigest()
+        return body
 
 
 def canonical_json(data: Any) -> str:

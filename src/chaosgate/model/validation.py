@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from chaosgate.errors import Problem
 from chaosgate.model.annotations import branches, describe, dimension_of, is_union, keys_of, of_field, strip, yaml_word
 from chaosgate.model.base import NAME_PATTERN
+from chaosgate.model.carrier import DEFAULT_IMAGE, ENVIRONMENT_NAME, IMAGE, QUANTITY
 from chaosgate.model.source import DataPath, yaml_type
 from chaosgate.model.spec import EXPERIMENT_PATTERN, URL_PATTERN
 from chaosgate.model.uri import without_password
@@ -32,11 +33,15 @@ _LENGTHS = {
     "string_too_short": ("min_length", "at least {} is needed"),
     "string_too_long": ("max_length", "at most {} is allowed"),
 }
-_PATTERNS = {
+PATTERNS = {
     NAME_PATTERN: "a name is lower case letters, digits and hyphens between them, at most 63 (a DNS label)",
     URL_PATTERN: "write an http:// or https:// URL",
     EXPERIMENT_PATTERN: "write letters, digits, spaces and . _ / -, a letter or digit first",
+    QUANTITY: "write a Kubernetes quantity such as 250m or 512Mi",
+    ENVIRONMENT_NAME: "write the name of an environment variable, such as MLFLOW_TRACKING_URI",
+    IMAGE: f"write an image with its tag or digest, such as {DEFAULT_IMAGE}",
 }
+"""What a pattern of a field asks for, in words."""
 
 
 def validate(model: type[Model], data: Any, path: DataPath = ()) -> tuple[Model | None, list[Problem]]:
@@ -176,7 +181,7 @@ def _sentence(place: _Place, read: Any, detail: ErrorDetails) -> str:
         written = read if detail["loc"][-1] != "[key]" else place.path[-1]
         pattern = context["pattern"]
         shown = without_password(written) if isinstance(written, str) else written
-        return f"read {yaml_type(shown)}; {_PATTERNS.get(pattern, f'it must match {pattern}')}"
+        return f"read {yaml_type(shown)}; {PATTERNS.get(pattern, f'it must match {pattern}')}"
     return f"read {yaml_type(read)}; write {describe(place.annotation)}{_near_literal(place, read)}"
 
 

@@ -1,1 +1,1 @@
-"""The report of a run: one self-contained HTML page, and the objectives table that page and terminal share."""
+"""Reports of a run (an HTML page, Markdown, JUnit XML, JSON), the tables they share, and the comparison of two runs."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from chaosgate.judge.reasons import RANK
 from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.model.fault import DoseAxis
 from chaosgate.model.fit import Fit
-from chaosgate.model.result import Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
+from chaosgate.model.result import RANK, Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.report.advice import cleanup_sentence
 from chaosgate.report.phases import WindowRow, windows_of
 from chaosgate.report.table import MISSING, Cell, estimate_cell, format_interval
 from chaosgate.report.view import ReportView
@@ -203,7 +203,9 @@ def record_facts(view: ReportView) -> list[Fact]:
         Fact("run", view.run),
         Fact("recorded in", view.record.recorded),
         Fact("spec digest", view.spec.digest()),
-        Fact("exit code", str(view.verdict.exit_code)),
+        Fact("exit code", str(view.exit_code if view.ended else view.verdict.exit_code)),
+        Fact("cleanup", cleanup_sentence(view), view.ended and not view.sealed_clean),
+        *(Fact(f"file {file.path}", str(file.problem)) for file in view.missing),
         *(Fact(key, value) for key, value in sorted(view.spec.metadata.annotations.items()) if key != "proves"),
         *(Fact(f"label {key}", value) for key, value in sorted(view.spec.metadata.labels.items())),
     ]

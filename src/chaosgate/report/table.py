@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from chaosgate.judge.reasons import worst
-from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, ObjectiveEstimate, Reason, Verdict, VerdictName
+from chaosgate.model.result import (
+    Estimate,
+    Estimates,
+    FitResult,
+    Fits,
+    ObjectiveEstimate,
+    Reason,
+    Verdict,
+    VerdictName,
+    worst,
+)
 from chaosgate.model.spec import ChaosSpec, DoseRange, Objective
 from chaosgate.units import Dimension, format_value
 

@@ -14,15 +14,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from chaosgate.artifacts import Identity, write_spec
-from chaosgate.artifacts.files import unwritable, write_whole
+from chaosgate.artifacts import VERDICT, Identity, write_spec
+from chaosgate.artifacts.files import is_written, unwritable, write_whole
+from chaosgate.components.aborting import read_abort
 from chaosgate.components.cleanup import clean_up
 from chaosgate.components.definition import BUILT_IN
-from chaosgate.components.places import run_dir, spec_file
+from chaosgate.components.places import run_dir, spec_file, step_file
 from chaosgate.deploy.processes import register
 from chaosgate.errors import ArtifactError
-from chaosgate.model.plan import GATE, Plan, Step
+from chaosgate.model.plan import CONCLUDE, GATE, Plan, Step
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.run.journal import Journal
 from chaosgate.run.outcome import Outcome, read_outcome
 from chaosgate.run.steps import RunningStep, leave_status, start_step
 
@@ -32,6 +34,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that end the steps, not the cleanup."""
 OPTIONAL = (signal.SIGHUP, signal.SIGQUIT)
 """Of these, the ones that stay ignored where they are: nohup ignores SIGHUP so that a run outlives its terminal."""
+ABORTED_CONCLUDE = 60.0
+"""Seconds to conclude an aborted run, which judges nothing: only a record that cannot be reached takes longer."""
 
 
 class Listener(Protocol):
@@ -40,6 +44,28 @@ class Listener(Protocol):
     def started(self, step: Step) -> None: ...
     def progress(self, step: Step, told: Mapping[str, Any]) -> None: ...
     def ended(self, step: Step, exit_code: int) -> None: ...
+
+
+class Listeners:
+    """Several listeners as one, told in their order."""
+
+    def __init__(self, *listeners: Listener) -> None:
+        self.listeners = listeners
+
+    def started(self, step: Step) -> None:
+        """Tell each."""
+        for listener in self.listeners:
+            listener.started(step)
+
+    def progress(self, step: Step, told: Mapping[str, Any]) -> None:
+        """Tell each."""
+        for listener in self.listeners:
+            listener.progress(step, told)
+
+    def ended(self, step: Step, exit_code: int) -> None:
+        """Tell each."""
+        for listener in self.listeners:
+            listener.ended(step, exit_code)
 
 
 def new_run_id(spec: ChaosSpec) -> str:
@@ -57,7 +83,8 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     run = run or new_run_id(spec)
     state = state.resolve()
     folder = run_dir(state, run)
-    carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, listener)
+    journal = Journal(folder, plan)
+    carrier = LocalCarrier(plan, Identity(run, spec.digest()), state, folder, Listeners(journal, listener))
     with carrier.signals():
         make_private(folder)
         write_spec(spec_file(folder), spec)
@@ -65,9 +92,12 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
         register(folder, "runner", os.getpid())
         try:
             carrier.run_steps()
+            carrier.conclude_aborted()
         finally:
             carrier.run_cleanup()
-    return read_outcome(run, folder, carrier.exit_codes.get(GATE), carrier.signal, tuple(carrier.problems))
+    outcome = read_outcome(run, folder, carrier.exit_codes.get(GATE), carrier.signal, tuple(carrier.problems))
+    journal.close(outcome.signal, outcome.exit_code)
+    return outcome
 
 
 def make_private(folder: Path) -> None:
@@ -136,6 +166,19 @@ class LocalCarrier:
         finally:
             self.end_all(f"by {signal.Signals(self.signal).name}" if self.signal else "early")
 
+    def conclude_aborted(self) -> None:
+        """Where the run was aborted before its verdict: run the step that gives it one, with record and report.
+
+        No signal stops it, for it has a deadline of its own: who aborts twice wants no less.
+        """
+        if read_abort(self.folder) is None or is_written(step_file(self.folder, CONCLUDE, VERDICT.file)):
+            return
+        try:
+            self.start(self.plan.step(CONCLUDE).model_copy(update={"deadline": ABORTED_CONCLUDE}))
+        except ArtifactError as error:
+            self.problems.append(str(error))
+        self.wait()
+
     def run_cleanup(self) -> None:
         """Run the last step to its end; a signal does not stop it. Where it cannot start, all is stopped from here."""
         try:
@@ -143,6 +186,10 @@ class LocalCarrier:
         except ArtifactError as error:
             self.problems.append(str(error))
             clean_up(self.folder, self.identity.run)
+        self.wait()
+
+    def wait(self) -> None:
+        """Return once every step that was started has ended."""
         while self.running:
             self.look()
             time.sleep(POLL)

@@ -8,16 +8,26 @@ import shutil
 import sys
 from pathlib import Path
 
+from chaosgate.errors import TrackingError
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.model.uri import MASK, has_password, without_password
 
 SQLITE = "sqlite:///"
 
 
-def tracking_uri(spec: ChaosSpec, state: Path) -> str:
-    """The spec's own URI, else MLFLOW_TRACKING_URI, else the SQLite file `mlflow.db` in the state directory."""
+def tracking_uri(spec: ChaosSpec, state: Path | None) -> str:
+    """The spec's own URI, else MLFLOW_TRACKING_URI, else the SQLite file `mlflow.db` in the state directory.
+
+    Without a state directory, as on a cluster, a TrackingError: a file in a pod would go with it.
+    """
     own = spec.spec.tracking.uri or os.environ.get("MLFLOW_TRACKING_URI")
-    return own or f"{SQLITE}{state.resolve() / 'mlflow.db'}"
+    if own:
+        return own
+    if state is None:
+        raise TrackingError(
+            "no MLflow server is named: write spec.tracking.uri, or `tracking: {uri: ...}` in the profile"
+        )
+    return f"{SQLITE}{state.resolve() / 'mlflow.db'}"
 
 
 def sqlite_file(uri: str) -> Path | None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from chaosgate.artifacts import RECORD, Identity
+from chaosgate.artifacts.documents import read_envelope
 from chaosgate.errors import TrackingError, one_line
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.model.uri import hide_password, without_password
@@ -62,7 +65,7 @@ class _Place:
     runs: dict[str, Any]
 
 
-def record_run(tracked: TrackedRun, state: Path) -> str:
+def record_run(tracked: TrackedRun, state: Path | None) -> str:
     """Write a finished run to MLflow and return the id of its parent run; repeating it updates the same MLflow run.
 
     With MLFLOW_RUN_ID set, that run becomes the parent and stays open. A TrackingError says when MLflow is not
@@ -86,16 +89,38 @@ def record_run(tracked: TrackedRun, state: Path) -> str:
         return str(parent.info.run_id)
 
 
-def seal_run(run: str, spec: ChaosSpec, state: Path, clean: bool) -> None:
+def seal_run(run: str, spec: ChaosSpec, state: Path | None, clean: bool) -> None:
     """Seal the record of `run` clean or unclean; a TrackingError when it was never recorded, or as in `record_run`."""
     with _open(tracking_uri(spec, state), run) as store:
-        parent = _locate(store, spec.spec.tracking.experiment).runs.get("")
-        if parent is None or parent.data.tags.get(RUN_TAG) != run:
-            raise TrackingError(
-                f"run {run} is not in experiment {spec.spec.tracking.experiment!r} of MLflow at "
-                f"{without_password(store.uri)}; record it first: chaosgate record {run}"
-            )
-        store.client.set_tag(parent.info.run_id, SEAL_TAG, "clean" if clean else "unclean")
+        store.client.set_tag(_recorded(store, spec).info.run_id, SEAL_TAG, "clean" if clean else "unclean")
+
+
+def recorded_digest(run: str, spec: ChaosSpec, state: Path | None) -> str | None:
+    """The digest of the record of `run` in MLflow, None where it holds none; a TrackingError as in `record_run`."""
+    with _open(tracking_uri(spec, state), run) as store:
+        parent = _recorded(store, spec)
+        names = {file.path for file in store.client.list_artifacts(parent.info.run_id, "conclude")}
+        step = "conclude" if f"conclude/{RECORD.file}" in names else "deploy"
+        with tempfile.TemporaryDirectory() as folder:
+            file = store.client.download_artifacts(parent.info.run_id, f"{step}/{RECORD.file}", folder)
+            return str(read_envelope(Path(file), RECORD, Identity(run, None))["digest"])
+
+
+def fetch_run(run: str, spec: ChaosSpec, state: Path | None, folder: Path) -> None:
+    """Every file of `run` that MLflow holds, into `folder`; a TrackingError when it was never recorded."""
+    with _open(tracking_uri(spec, state), run) as store:
+        store.client.download_artifacts(_recorded(store, spec).info.run_id, "", str(folder))
+
+
+def _recorded(store: _Store, spec: ChaosSpec) -> Any:
+    """The MLflow run that holds the store's run."""
+    parent = _locate(store, spec.spec.tracking.experiment).runs.get("")
+    if parent is None or parent.data.tags.get(RUN_TAG) != store.run:
+        raise TrackingError(
+            f"run {store.run} is not in experiment {spec.spec.tracking.experiment!r} of MLflow at "
+            f"{without_password(store.uri)}; record it first: chaosgate record {store.run}"
+        )
+    return parent
 
 
 @contextmanager
@@ -207,14 +232,16 @@ def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _upload(store: _Store, parent: Any, files: Sequence[Path]) -> None:
-    """The files as artifacts, in the folders they have below the one that holds them all."""
-    if not files:
-        return
-    root = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    for file in files:
-        folder = file.resolve().parent.relative_to(root).as_posix()
-        store.client.log_artifact(parent.info.run_id, str(file), None if folder == "." else folder)
+def _upload(store: _Store, parent: Any, files: Mapping[str, Path]) -> None:
+    """The files as artifacts under their names in the run, wherever they lie."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, file in files.items():
+            place = Path(folder) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            # MLflow calls an artifact as its file is called.
+            place.symlink_to(file.resolve())
+            parent_name = Path(name).parent.as_posix()
+            store.client.log_artifact(parent.info.run_id, str(place), None if parent_name == "." else parent_name)
 
 
 def _stamp(moment: str) -> int:

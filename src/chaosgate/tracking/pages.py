@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ MAX_REASON = 250
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """All that is known of a finished run. `files` are those of its directory; their folders are kept."""
+    """All that is known of a run, finished or not. `files`: the name of each below its folder, and where it is."""
 
     run: str
     spec: ChaosSpec
@@ -35,7 +35,7 @@ class TrackedRun:
     fits: Fits | None
     injections: Sequence[Injection]
     record: Record
-    files: Sequence[Path]
+    files: Mapping[str, Path]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,12 @@ class Page:
 
 def run_page(tracked: TrackedRun) -> Page:
     """The parent's page: the whole spec as parameters, objectives and fits as metrics, the verdict as tags."""
-    return Page(tracked.run, _run_params(tracked.spec), _distinct(_run_points(tracked)), _run_tags(tracked))
+    return Page(
+        tracked.run,
+        _run_params(tracked.spec),
+        run_points(tracked.spec, tracked.estimates, tracked.fits),
+        _run_tags(tracked),
+    )
 
 
 def fault_page(tracked: TrackedRun, fault: Fault) -> Page:
@@ -99,16 +104,21 @@ def _deciding_reason(verdict: Verdict) -> str:
     return next(iter(deciding or [reason.text for reason in verdict.reasons]), "")
 
 
-def _run_points(tracked: TrackedRun) -> Iterator[Point]:
-    if tracked.estimates is not None:
-        yield from points.of_estimates(tracked.estimates.steady_state)
-        several = len(tracked.spec.spec.faults) > 1
-        for estimate in _judged(tracked.estimates):
+def run_points(spec: ChaosSpec, estimates: Estimates | None, fits: Fits | None) -> tuple[Point, ...]:
+    """The numbers of a run as a whole: steady state, objectives, health and thresholds; each name once."""
+    return _distinct(_run_points(spec, estimates, fits))
+
+
+def _run_points(spec: ChaosSpec, estimates: Estimates | None, fits: Fits | None) -> Iterator[Point]:
+    if estimates is not None:
+        yield from points.of_estimates(estimates.steady_state)
+        several = len(spec.spec.faults) > 1
+        for estimate in _judged(estimates):
             place = f"{estimate.fault}/" if several and estimate.fault else ""
             yield from points.of_estimates([estimate], place)
-        yield from points.of_health(tracked.estimates.health)
-    if tracked.fits is not None:
-        yield from points.of_fits(tracked.fits.fits)
+        yield from points.of_health(estimates.health)
+    if fits is not None:
+        yield from points.of_fits(fits.fits)
 
 
 def _fault_points(tracked: TrackedRun, fault: Fault) -> Iterator[Point]:

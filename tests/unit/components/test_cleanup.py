@@ -99,7 +99,7 @@ def test_a_seal_holds_while_the_record_is_the_one_it_sealed(folder: Path) -> Non
     deployed(folder, "http://127.0.0.1:9")
     assert cleanup.run(context(folder)) == 0
     assert seal(folder).actions == ("no gateway was deployed",), "the seal holds"
-    record = open_record(load_spec(write_spec(folder)))
+    record = open_record(load_spec(write_spec(folder)), None)
     digest = write_document(folder / "deploy" / "record.json", RECORD, Identity("r", "d"), record)
     assert cleanup.run(context(folder)) == 0
     assert (seal(folder).actions, seal(folder).record_digest) == (("the gateway does not answer",), digest)

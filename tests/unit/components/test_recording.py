@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "runs" / "r"
     spec = load_spec(write_spec(tmp_path))
     write_document(folder / "spec.json", SPEC, identity(folder), spec)
-    write_document(folder / "deploy" / "record.json", RECORD, identity(folder), open_record(spec))
+    write_document(folder / "deploy" / "record.json", RECORD, identity(folder), open_record(spec, None))
     conclude(folder, "pass", "pass")
     return folder
 
@@ -32,7 +32,7 @@ def identity(folder: Path) -> Identity:
 
 
 def conclude(folder: Path, record: VerdictName, verdict: VerdictName) -> None:
-    opened = open_record(load_spec(folder.parent.parent / "small-drill.yaml"))
+    opened = open_record(load_spec(folder.parent.parent / "small-drill.yaml"), None)
     closed = opened.model_copy(update={"verdict": record, "reasons": (Reason(verdict=record, text="as recorded"),)})
     write_document(folder / "conclude" / "record.json", RECORD, identity(folder), closed)
     told = Verdict(verdict=verdict, reasons=(Reason(verdict=verdict, text="as judged"),))

@@ -31,3 +31,10 @@ def test_the_record_names_any_place_without_its_password(
     closed = close_record(Context("r1", tmp_path, {}, {}, {}), spec, None, Verdict(verdict="pass", reasons=()))
     assert closed.recorded == f"experiment chaosgate/tests of MLflow at {shown}"
     assert "secret" not in place_of(spec, tmp_path)
+
+
+def test_a_run_on_a_cluster_without_a_server_is_recorded_nowhere_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    assert place_of(load_spec(write_spec(tmp_path)), None).startswith("nowhere: no MLflow server is named")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import aiohttp
@@ -29,7 +30,7 @@ from hypothesis import strategies as st
 from chaosgate.draws import Draw
 from chaosgate.gateway.chain import HEAD
 from chaosgate.gateway.server import Gateway
-from chaosgate.model.fault import Fault, Sweep
+from chaosgate.model.fault import Delay, Effect, Fault, Reply, Sweep, WireFault
 from chaosgate.units import Duration
 
 
@@ -40,6 +41,16 @@ class Stall(Fault):
     surface = "engine"
     goes = "expires"
     max_dose = 1.0
+
+
+class HoldAndRefuse(WireFault):
+    """A fault with two effects, one after the other."""
+
+    dose: Sweep[Literal["delay"], Duration]
+    max_dose = 60.0
+
+    def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
+        return Delay(dose), Reply(504, {}, {})
 
 
 ALL = [latency(jitter="5ms"), error(), cut()]
@@ -213,6 +224,18 @@ async def test_a_halt_lets_the_sleeping_go_and_the_ledger_says_so() -> None:
                 assert (row["applied"], row["bypassed"]) == (False, "halted")
         await ask(served.url, headers=named(99))
         assert {row["bypassed"] for row in await settled(served) if row["request"] == "7.block1.99"} == {"halted"}
+
+
+async def test_a_halt_ends_a_fault_of_several_effects_after_the_one_that_is_on() -> None:
+    async with upstream() as url, gateway(url, [latency()]) as served:
+        served.run.windows.open("slow", 0, 50.0, 60)
+        links, (touch,) = served.run.chain.links([HoldAndRefuse.model_validate(latency())], "7.block1.1", CHAT)
+        walking = asyncio.ensure_future(served.run.chain.walk(links, served.run.clock.now()))
+        await until(lambda: touch.applied)
+        served.run.windows.halt("enough")
+
+        assert (await walking).reply is None
+        assert str(touch.effect).startswith("delay 50.000 s, halted after ")
 
 
 async def test_a_window_that_closes_does_not_shorten_a_delay() -> None:

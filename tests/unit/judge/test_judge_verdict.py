@@ -10,8 +10,7 @@ from judged_run import RUN, knee, objective, passing, texts, verdict
 from simulated_run import SUBJECT
 
 from chaosgate.judge import judge
-from chaosgate.judge.reasons import worst
-from chaosgate.model.result import Injection, Reason, Verdict
+from chaosgate.model.result import Injection, Reason, Verdict, worst
 
 
 def test_a_passing_run_gives_a_reason_for_everything() -> None:

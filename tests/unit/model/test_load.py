@@ -19,7 +19,7 @@ from chaosgate.model.spec import ChaosSpec
 HERE = Path(__file__).parent
 BASE = (HERE / "base_spec.yaml").read_text()
 REFUSALS: list[dict[str, Any]] = yaml.safe_load((HERE / "refusals.yaml").read_text())
-SPECS = sorted((HERE.parents[2] / "chaos-specs").rglob("*.yaml"))
+SPECS = sorted(path for path in (HERE.parents[2] / "chaos-specs").rglob("*.yaml") if path.parent.name != "profiles")
 
 
 def refusal(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tracked_runs import spec
 
+from chaosgate.errors import TrackingError
 from chaosgate.tracking.location import artifact_location, sqlite_file, tracking_uri, ui_command
 
 
@@ -22,6 +23,15 @@ def test_without_any_uri_a_database_in_the_state_directory(monkeypatch: pytest.M
     assert uri == f"sqlite:///{tmp_path}/mlflow.db"
     assert sqlite_file(uri) == tmp_path / "mlflow.db"
     assert artifact_location(uri) == f"file://{tmp_path}/mlartifacts"
+
+
+def test_where_there_is_no_state_directory_a_server_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    with pytest.raises(TrackingError) as refused:
+        tracking_uri(spec(), None)
+    assert str(refused.value) == (
+        "no MLflow server is named: write spec.tracking.uri, or `tracking: {uri: ...}` in the profile"
+    )
 
 
 def test_a_server_chooses_its_own_artifact_location() -> None:

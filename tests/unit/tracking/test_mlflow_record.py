@@ -26,12 +26,11 @@ def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
-    """Two files of a run directory, one of them in a step's folder."""
-    folder = tmp_path / "runs" / "r1"
-    (folder / "block1").mkdir(parents=True)
-    paths = [folder / "verdict.json", folder / "block1" / "injection.json"]
-    for path in paths:
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Two files of a run, which lie elsewhere under other names, as on a cluster."""
+    paths = {"spec.json": tmp_path / "in" / "spec", "block1/injection.json": tmp_path / "in" / "block1-injection"}
+    for path in paths.values():
+        path.parent.mkdir(exist_ok=True)
         path.write_text("{}\n")
     return paths
 
@@ -63,7 +62,7 @@ def runs_in(client: Any, tracked: Any) -> list[Any]:
     return list(client.search_runs([experiment.experiment_id]))
 
 
-def test_a_run_is_a_parent_with_a_child_a_fault(client: Any, make: Any, tmp_path: Path, files: list[Path]) -> None:
+def test_a_run_is_a_parent_with_a_child_a_fault(client: Any, make: Any, tmp_path: Path, files: dict[str, Path]) -> None:
     tracked = make(files=files)
     parent_id = record_run(tracked, tmp_path)
     parent = client.get_run(parent_id)
@@ -81,9 +80,11 @@ def test_a_run_is_a_parent_with_a_child_a_fault(client: Any, make: Any, tmp_path
     ]  # fmt: skip
 
 
-def test_files_become_artifacts_in_their_folders(client: Any, make: Any, tmp_path: Path, files: list[Path]) -> None:
+def test_files_become_artifacts_in_their_folders(
+    client: Any, make: Any, tmp_path: Path, files: dict[str, Path]
+) -> None:
     parent = record_run(make(files=files), tmp_path)
-    assert [item.path for item in client.list_artifacts(parent)] == ["block1", "verdict.json"]
+    assert [item.path for item in client.list_artifacts(parent)] == ["block1", "spec.json"]
     assert [item.path for item in client.list_artifacts(parent, "block1")] == ["block1/injection.json"]
 
 

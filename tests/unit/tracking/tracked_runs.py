@@ -119,6 +119,6 @@ def tracked_run(run: str = "r1", **changed: Any) -> TrackedRun:
             environment={"git": "0123abc", "python": "3.11"},
             recorded="unrecorded",
         ),
-        "files": (),
+        "files": {},
     }
     return TrackedRun(run=run, **{**given, **changed})

@@ -17,6 +17,7 @@ class WireError(WireFault):
 
     kind: Literal["wire.error"]
     status: Literal[429, 500, 502, 503, 504] = 503
+    """The HTTP status of the answer."""
     retry_after: Duration | None = None
     """The Retry-After header, in whole seconds (RFC 9110, 10.2.3); left out when not given."""
     dose: Sweep[Literal["probability"], Share]

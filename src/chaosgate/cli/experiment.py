@@ -1,0 +1,141 @@
+"""A spec as the experiment it is: what is hit for how long, how many requests that makes, and what they can prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from chaosgate.cli.outlook import Outlook, fit_outlook, outlooks
+from chaosgate.inject.sweep import TTL
+from chaosgate.loadgen.client import CHAT_PATH
+from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
+from chaosgate.model.carrier import Carrier
+from chaosgate.model.fault import Fault, Goes, Surface
+from chaosgate.model.plan import DEPLOY, Block
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.planner import LOCAL, make_plan
+from chaosgate.units import Dimension
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of the run under load: seconds, and about how many requests are due in it."""
+
+    what: Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+    phase: str
+    seconds: float
+    requests: float
+
+
+@dataclass(frozen=True)
+class DosePlan:
+    """One dose of a fault: its windows, their seconds together, the requests in them and how many it may touch."""
+
+    dose: float
+    windows: int
+    seconds: float
+    requests: float
+    selected: float
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A fault and its blast radius."""
+
+    fault: str
+    kind: str
+    what: str
+    surface: Surface
+    goes: Goes
+    share: float
+    path: str | None
+    parameter: str
+    dimension: Dimension
+    doses: tuple[DosePlan, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a spec does. Times are seconds, rates per second; requests are what is due on average."""
+
+    spec: ChaosSpec
+    stretches: tuple[Stretch, ...]
+    hits: tuple[Hit, ...]
+    outlooks: tuple[Outlook, ...]
+    load: float
+    """Seconds of load, all phases together."""
+    requests: float
+    longest: float
+    """Seconds after which a run has used every deadline of its steps."""
+    swept: float
+    """Seconds after the start at which the sweeper reverts what is left, at the latest."""
+    fault_lives: float
+    """Seconds a fault of the wire lives at the gateway when its injector is gone."""
+    extra_steps: tuple[str, ...]
+    """Components of plug-ins that look at the result."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for machines; the spec with every default written out."""
+        plain = {key: value for key, value in vars(self).items() if key != "spec"}
+        listed = {
+            key: [asdict(item) for item in value] if key in ("stretches", "hits") else value
+            for key, value in plain.items()
+        }
+        looks = [outlook.to_json() for outlook in self.outlooks]
+        return {**listed, "outlooks": looks, "digest": self.spec.digest(), "spec": self.spec.to_json()}
+
+
+def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
+    """The experiment that `spec` describes, as the local carrier runs it."""
+    rate, blocks = spec.spec.workload.arrivals.rate, make_blocks(spec)
+    plan = make_plan(spec, LOCAL, carrier.steps)
+    longest = float(plan.step(DEPLOY).arguments["seconds"])
+    return Experiment(
+        spec=spec,
+        stretches=tuple(_stretches(spec, blocks)),
+        hits=tuple(_hit(fault, rate) for fault in spec.spec.faults),
+        outlooks=(*outlooks(spec, blocks), *fit_outlook(spec)),
+        load=planned_length(spec),
+        requests=planned_length(spec) * rate,
+        longest=longest,
+        swept=longest + spec.spec.safety.sweep_after,
+        fault_lives=TTL,
+        extra_steps=tuple(step.component for step in carrier.steps),
+    )
+
+
+def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
+    rate, warmup = spec.spec.workload.arrivals.rate, spec.spec.workload.warmup
+    measured = baseline_length(spec) - warmup
+    yield Stretch("warm-up", BASELINE, warmup, warmup * rate)
+    yield Stretch("windows", BASELINE, measured, measured * rate)
+    for block in blocks:
+        dose_of = {name: spec.fault(name).dose for name in block.faults}
+        controls = sum(dose_of[window.fault].hold for window in block.windows if not window.dose)
+        doses = sum(dose_of[window.fault].hold for window in block.windows if window.dose)
+        washouts = sum(dose_of[window.fault].washout for window in block.windows)
+        yield Stretch("controls", block.phase, controls, controls * rate)
+        yield Stretch("doses", block.phase, doses, doses * rate)
+        yield Stretch("wash-outs", block.phase, washouts, washouts * rate)
+        yield Stretch("recovery", block.phase, block.recovery, block.recovery * rate)
+
+
+def _hit(fault: Fault, rate: float) -> Hit:
+    axis, sweep = fault.axis(), fault.dose
+    seconds = sweep.windows * sweep.hold
+    requests = seconds * rate
+    selected = requests * fault.select.share if fault.select.matches(CHAT_PATH) else 0.0
+    doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
+    return Hit(
+        fault=fault.name,
+        kind=fault.kind,
+        what=" ".join((type(fault).__doc__ or fault.kind).split("\n\n")[0].split()),
+        surface=fault.surface,
+        goes=fault.goes,
+        share=fault.select.share,
+        path=fault.select.path,
+        parameter=axis.parameter,
+        dimension=axis.dimension,
+        doses=tuple(doses),
+    )
