@@ -109,7 +109,7 @@ class Chaosgate:
     def call(self, *words: str) -> Ended:
         """Run `chaosgate WORDS` to its end; when the gate must end, ask it to end and wait while it cleans up."""
         try:
-            # A session of its own: an interrupt of a terminal reaches the gate alone, which then ends the call once.
+            # Away from the terminal: an interrupt reaches the gate alone, which then ends the call once.
             process = subprocess.Popen(
                 [self.command, *words],
                 cwd=self.folder,

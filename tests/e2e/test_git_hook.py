@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gate_rig import Receiver
+from gate_rig import MAIN, Receiver
 from small_drill import environment, eventually, write_spec
 
 from chaosgate.artifacts import RECORD, SEAL, VERDICT, read_document
@@ -20,7 +20,6 @@ from chaosgate.model.result import Process
 pytestmark = pytest.mark.slow
 
 CHAOSGATE = Path(sys.executable).with_name("chaosgate")
-MAIN = "refs/heads/main"
 
 
 @pytest.fixture

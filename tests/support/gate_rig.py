@@ -26,6 +26,7 @@ GIT = {
 }
 """The environment in which git reads no configuration but the repository's own."""
 
+MAIN = "refs/heads/main"
 SPEC = "apiVersion: chaosgate/v1\nkind: ChaosSpec\nmetadata: {{name: {name}}}\n{more}"
 
 
@@ -150,6 +151,13 @@ class Receiver:
             output, _ = process.communicate(timeout=300)
         lines = [line.removeprefix("remote: ").rstrip() for line in output.splitlines() if line.startswith("remote: ")]
         return process.returncode == 0, "\n".join(line.removeprefix("chaosgate: ") for line in lines)
+
+    def take_in(self) -> str:
+        """A commit on `main` that makes nothing due, and is taken in; returns its id."""
+        head = self.clone.commit({"README.md": "x"})
+        taken, said = self.push("main")
+        assert taken, said
+        return head
 
     def refs(self) -> dict[str, str]:
         """The references of the bare repository."""

@@ -54,14 +54,15 @@ def build(target: Path, module: Path, package: str, *, static: bool = False, mod
 def fingerprint(module: Path, package: str) -> str:
     """What the binary is made from."""
     digest = hashlib.sha256(f"{package} {FLAGS} {go('version')}".encode())
-    for file in sources(module):
+    for file in sources(module, package):
         digest.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
-def sources(module: Path) -> Iterable[Path]:
-    """The files of a module that decide what is built."""
-    return sorted(file for file in module.rglob("*") if file.name in ("go.mod", "go.sum") or file.suffix == ".go")
+def sources(module: Path, package: str) -> Iterable[Path]:
+    """The files of a module that decide what is built: its requirements, and the package where it is its own."""
+    own = (module / package).glob("*.go") if package.startswith(".") else ()
+    return sorted([module / "go.mod", module / "go.sum", *own])
 
 
 def go(*words: str, cwd: Path | None = None) -> str:

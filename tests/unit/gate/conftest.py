@@ -10,7 +10,7 @@ import pytest
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts" / "gate"
 sys.path.insert(0, str(SCRIPTS))
 
-from gate_rig import GIT, FakeChaosgate, GitRepository  # noqa: E402
+from gate_rig import GIT, FakeChaosgate, GitRepository, Receiver  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +32,9 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeChaosgate:
     monkeypatch.setenv("PATH", made.path())
     monkeypatch.setenv("CHAOSGATE_STATE", str(tmp_path / "state"))
     return made
+
+
+@pytest.fixture
+def receiver(tmp_path: Path, fake: FakeChaosgate) -> Receiver:
+    """A bare repository with the hook, a clone of it, and the stand-in for chaosgate."""
+    return Receiver.create(tmp_path / "git")

@@ -5,27 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
-from gate_rig import HOOK, FakeChaosgate, Receiver, spec
-from small_drill import eventually
-
-MAIN = "refs/heads/main"
-
-
-@pytest.fixture
-def receiver(tmp_path: Path, fake: FakeChaosgate) -> Receiver:
-    return Receiver.create(tmp_path / "git")
-
-
-def taken_in(receiver: Receiver, **files: str | None) -> str:
-    """A commit that the hook takes in without a word of chaosgate."""
-    head = receiver.clone.commit({f"{name}.md": text for name, text in files.items()} or {"README.md": "x"})
-    assert receiver.push("main")[0]
-    return head
-
+from gate_rig import HOOK, MAIN, FakeChaosgate, Receiver, spec
 
 # what is taken in, what is refused
 
@@ -58,7 +41,7 @@ def test_a_spec_that_passes_is_taken_in(receiver: Receiver, fake: FakeChaosgate)
     ],
 )
 def test_any_other_answer_refuses_the_push(receiver: Receiver, answer: int, why: str) -> None:
-    before = taken_in(receiver)
+    before = receiver.take_in()
     receiver.clone.commit({"chaos-specs/a.yaml": spec(more=f"answer: {answer}")})
     taken, said = receiver.push("main")
     assert (taken, receiver.refs()) == (False, {MAIN: before})
@@ -145,7 +128,7 @@ def test_patterns_protect_more(receiver: Receiver) -> None:
 
 
 def test_a_protected_branch_is_not_deleted_unless_it_may_be(receiver: Receiver) -> None:
-    head = taken_in(receiver)
+    head = receiver.take_in()
     receiver.bare.git("symbolic-ref", "HEAD", "refs/heads/none")
     taken, said = receiver.push(":main")
     assert (taken, receiver.refs()) == (False, {MAIN: head})
@@ -259,19 +242,24 @@ def test_a_state_directory_that_cannot_be_made_refuses_the_push(receiver: Receiv
 # what is pushed is not trusted
 
 
+def wrapper(receiver: Receiver, fake: FakeChaosgate, what: str, log: Path) -> None:
+    """Let the hook call the stand-in by way of a script that first notes what the shell command `what` prints."""
+    tool = log.with_suffix(".sh")
+    tool.write_text(f'#!/bin/sh\n{{ {what}; }} >>"{log}"\nexec {fake.file} "$@"\n')
+    tool.chmod(0o755)
+    receiver.configure(command=str(tool))
+
+
 def test_a_symbolic_link_leads_nowhere(receiver: Receiver, fake: FakeChaosgate, tmp_path: Path) -> None:
-    secret = tmp_path / "secret.yaml"
-    secret.write_text("password: broken")
     folder = receiver.clone.folder / "chaos-specs"
     folder.mkdir()
-    (folder / "link.yaml").symlink_to(secret)
+    (folder / "values.yaml").symlink_to("/etc/passwd")
     (folder / "up").symlink_to("/")
     receiver.clone.commit({"chaos-specs/a.yaml": spec()})
+    wrapper(receiver, fake, "find . -type l; cat chaos-specs/values.yaml; echo", tmp_path / "found")
     taken, said = receiver.push("main")
-    assert taken
-    assert "password" not in said
-    # Nor is it validated: it is no spec.
-    assert "1 of 1 specs due" in said
+    assert (taken, "1 of 1 specs due" in said) == (True, True)
+    assert set((tmp_path / "found").read_text().split()) == {"/etc/passwd"}
 
 
 def test_pushed_attributes_hide_nothing(receiver: Receiver) -> None:
@@ -286,85 +274,12 @@ def test_escape_sequences_do_not_reach_the_terminal(receiver: Receiver) -> None:
     assert "\x1b[2J" not in said
 
 
-def test_the_commit_is_known_where_the_drill_runs(
-    receiver: Receiver, fake: FakeChaosgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commit_is_known_where_the_drill_runs(receiver: Receiver, fake: FakeChaosgate, tmp_path: Path) -> None:
     # chaosgate records the commit of its working directory.
-    tool = tmp_path / "describing"
-    log = tmp_path / "described"
-    tool.write_text(
-        f'#!/bin/sh\ngit describe --always --dirty --abbrev=40 >>{log}\nenv >>{log}.env\nexec {fake.file} "$@"\n'
-    )
-    tool.chmod(0o755)
-    receiver.configure(command=str(tool))
+    wrapper(receiver, fake, "git describe --always --dirty --abbrev=40; env | grep ^GIT_", tmp_path / "found")
     head = receiver.clone.commit({"chaos-specs/a.yaml": spec()})
     assert receiver.push("main")[0]
-    assert set(log.read_text().split()) == {head}
-    names = {line.partition("=")[0] for line in (log.with_name("described.env")).read_text().splitlines()}
-    assert not {"GIT_DIR", "GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY"} & names
-
-
-# one push at a time, and ends
-
-
-def hanging(receiver: Receiver, fake: FakeChaosgate) -> None:
-    receiver.clone.commit({"chaos-specs/a.yaml": spec(more="hang")})
-
-
-def drilling(fake: FakeChaosgate) -> None:
-    eventually(lambda: "run chaos-specs/a.yaml" in fake.commands(), "the drill")
-
-
-def test_nothing_is_left_when_the_pusher_interrupts(receiver: Receiver, fake: FakeChaosgate) -> None:
-    before = taken_in(receiver)
-    hanging(receiver, fake)
-    with receiver.start("main") as process:
-        drilling(fake)
-        os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=60)
-    assert process.returncode != 0
-    eventually(lambda: not receiver.left(), "the end of the hook")
-    assert receiver.refs() == {MAIN: before}
-
-
-@pytest.mark.slow
-def test_nothing_is_left_when_the_connection_is_cut(receiver: Receiver, fake: FakeChaosgate) -> None:
-    before = taken_in(receiver)
-    # How often git looks whether the other end is there; by default every 5 s.
-    receiver.bare.git("config", "receive.keepAlive", "1")
-    hanging(receiver, fake)
-    with receiver.start("main") as process:
-        drilling(fake)
-        process.kill()
-        process.communicate(timeout=60)
-    eventually(lambda: not receiver.left(), "the end of the hook")
-    # The drill would have hung for a minute, and passed.
-    assert "ended by SIGTERM" in fake.log.read_text()
-    assert receiver.refs() == {MAIN: before}
-
-
-def test_a_push_waits_for_the_one_before_it(receiver: Receiver, fake: FakeChaosgate) -> None:
-    receiver.configure(protect="refs/heads/*")
-    hanging(receiver, fake)
-    with receiver.start("main") as first:
-        drilling(fake)
-        receiver.clone.commit({"chaos-specs/a.yaml": spec("b")})
-        with receiver.start("main:next") as second:
-            assert second.stdout is not None
-            said = iter(second.stdout.readline, "")
-            eventually(lambda: "waiting until another push has been judged" in next(said), "the second push")
-            os.killpg(first.pid, signal.SIGINT)
-            first.communicate(timeout=60)
-            second.communicate(timeout=60)
-    assert (first.returncode != 0, second.returncode) == (True, 0)
-    assert set(receiver.refs()) == {"refs/heads/next"}
-
-
-def test_what_a_killed_hook_left_goes_with_the_next_push(receiver: Receiver) -> None:
-    (receiver.state / "pushes" / "old").mkdir(parents=True)
-    receiver.clone.commit({"chaos-specs/a.yaml": spec()})
-    assert receiver.push("main")[0]
-    assert receiver.left() == []
+    assert set((tmp_path / "found").read_text().split()) == {head}
 
 
 # the file itself

@@ -20,7 +20,7 @@ from chaosgate.deploy.cluster.manifests import (
     sweeper_job,
 )
 from chaosgate.deploy.cluster.names import object_name, selector
-from chaosgate.deploy.cluster.ready import wait_ready
+from chaosgate.deploy.cluster.ready import wait_reachable, wait_ready
 from chaosgate.errors import DeployError, Problem
 from chaosgate.model.result import SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
@@ -28,6 +28,8 @@ from chaosgate.tokens import KEY_VARIABLE
 
 READY_DEADLINE = 300.0
 """Seconds a server has until it serves: its image may have to be pulled and its node started."""
+REACHABLE_DEADLINE = 60.0
+"""Seconds until a Service leads to pods that are ready: DNS and each node's proxy learn of them one after the other."""
 MARKER = "run"
 """The role of the ConfigMap that stands as long as the run does; it goes last."""
 CONFIG_FILE = "gateway.json"
@@ -110,12 +112,19 @@ def start(cluster: Cluster, own: OwnPod, server: Server) -> str:
     cluster.apply(service(server.run, server.role, server.ports))
     cluster.apply(deployment(server, own))
     wait_ready(cluster, server.name, selector(server.run, server.role), READY_DEADLINE)
+    for port in server.ports.values():
+        wait_reachable(host(cluster, server.name), port, REACHABLE_DEADLINE)
     return address(cluster, server.name, next(iter(server.ports.values())))
 
 
 def address(cluster: Cluster, service_name: str, port: int) -> str:
     """How pods of the cluster reach a Service."""
-    return f"http://{service_name}.{cluster.namespace}.svc:{port}"
+    return f"http://{host(cluster, service_name)}:{port}"
+
+
+def host(cluster: Cluster, service_name: str) -> str:
+    """The name of a Service in the cluster's DNS."""
+    return f"{service_name}.{cluster.namespace}.svc"
 
 
 def token_of(run: str) -> SecretRef:

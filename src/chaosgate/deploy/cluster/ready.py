@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,6 +34,22 @@ def wait_ready(cluster: Cluster, name: str, selector: str, seconds: float) -> No
         if hopeless is not None or time.monotonic() > deadline:
             why = hopeless or f"it was not ready within {seconds:.0f} s"
             raise DeployError(f"Deployment {name} does not come up: {why}; {'; '.join(details(cluster, pods))}")
+        time.sleep(POLL)
+
+
+def wait_reachable(host: str, port: int, seconds: float) -> None:
+    """Return once a connection to `host` can be made; a DeployError after `seconds`, with what stands in the way."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with socket.create_connection((host, port), timeout=POLL):
+                return
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise DeployError(
+                    f"{host}:{port} cannot be reached within {seconds:.0f} s though its pods are ready: {error}; "
+                    "look at the cluster's DNS and at its NetworkPolicies"
+                ) from error
         time.sleep(POLL)
 
 
