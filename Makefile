@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test check generate lock image bench clean
+.PHONY: setup drill test test-image check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -18,8 +18,12 @@ setup: .venv/.ready
 drill: setup
 	$(BIN)/chaosgate run chaos-specs/scenarios/stream-degradation.yaml
 
+# Two at a time, a file on one worker: drills in one file follow one another.
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
+
+test-image: setup
+	$(BIN)/pytest tests/image
 
 check: setup
 	$(BIN)/ruff check .
@@ -57,6 +61,7 @@ image:
 
 bench: setup
 	$(BIN)/python benchmarks/drill.py
+	$(BIN)/python benchmarks/compile.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

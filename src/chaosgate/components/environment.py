@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from chaosgate import __version__
 
-PACKAGES = ("aiohttp", "numpy", "scipy", "pydantic", "mlflow")
+PACKAGES = ("aiohttp", "numpy", "scipy", "pydantic", "mlflow", "mlflow-skinny", "kubernetes")
 
 
 def environment() -> dict[str, str]:
