@@ -231,15 +231,18 @@ class KfpMachine:
         return Pod(name, folder, child, executor_input, time.monotonic(), settings.active_deadline_seconds or 1e9)
 
     def variables(self, settings: Any) -> dict[str, str]:
-        """The variables that come from Secrets; without its Secret a container is not started."""
-        try:
-            return {
-                pair.env_var: self.secrets[secret.secret_name][pair.secret_key]
-                for secret in settings.secret_as_env
-                for pair in secret.key_to_env
-            }
-        except KeyError as error:
-            raise TaskError(f"CreateContainerConfigError: no Secret or key {error}") from error
+        """The variables that come from Secrets; without one that is not optional a container is not started."""
+        found: dict[str, str] = {}
+        for secret in settings.secret_as_env:
+            held = self.secrets.get(secret.secret_name, {})
+            for pair in secret.key_to_env:
+                if pair.secret_key in held:
+                    found[pair.env_var] = held[pair.secret_key]
+                elif not secret.optional:
+                    raise TaskError(
+                        f"CreateContainerConfigError: no Secret or key {secret.secret_name}/{pair.secret_key}"
+                    )
+        return found
 
     def executor_input(self, name: str, task: Any, component: Any, handed: Mapping[str, Any], folder: Path) -> Any:
         """What the launcher is told: parameters, input artifacts, and where each output goes."""

@@ -144,7 +144,7 @@ def test_a_secret_becomes_a_variable_and_a_missing_one_keeps_the_container_from_
 
     assert carried(pipeline, tmp_path, {"door": {"key": "sesame"}}).succeeded
     result = carried(pipeline, tmp_path / "again")
-    assert result.reasons == {"run": "CreateContainerConfigError: no Secret or key 'door'"}
+    assert result.reasons == {"run": "CreateContainerConfigError: no Secret or key door/key"}
 
 
 def test_an_output_that_is_not_written_fails_the_task(tmp_path: Path) -> None:
