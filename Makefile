@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test test-image check generate lock image bench clean
+.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -24,6 +24,20 @@ test: setup
 
 test-image: setup
 	$(BIN)/pytest tests/image
+
+# A cluster of this machine's own, or the one that KUBECONFIG names: docs/test-cluster.md.
+TESTBED = PYTHONPATH=tests/cluster:tests/support $(BIN)/python -m testbed
+cluster-build: setup
+	$(TESTBED).cluster build
+
+test-cluster: cluster-build
+	$(BIN)/pytest tests/cluster -m "not thorough" --timeout 600
+
+test-cluster-all: cluster-build
+	$(BIN)/pytest tests/cluster --timeout 900 --record docs/test-cluster-record.md
+
+test-cluster-kind: setup
+	$(TESTBED).kind $(BIN)/pytest tests/cluster -m "not thorough" --timeout 600
 
 check: setup
 	$(BIN)/ruff check .

@@ -35,6 +35,10 @@ REGULAR = ("100644", "100755")
 """Git's modes of regular files. A symbolic link is never read as a spec: it could lead out of the repository."""
 
 
+_HEAD = re.compile(r"\A(?:(?:[ \t]*(?:#.*)?|%.*|---[ \t]*(?:#.*)?)\n)*(?:---[ \t]+)?")
+"""What may stand before the content of a YAML document: blank lines, comments, directives, the mark of its start."""
+
+
 class GateError(Exception):
     """Something that keeps the gate from its work. The text says what was read, what is allowed, what to do next."""
 
@@ -140,9 +144,11 @@ def _parse_entry(line: bytes) -> tuple[str, Entry]:
 
 def is_spec(content: bytes) -> bool:
     """Whether a file says that it is a chaos spec, or a chaosgate document of a kind that nobody knows."""
-    text = content.decode("utf-8-sig", errors="replace")
-    # Without a YAML reader: in block style a key of the document itself starts its line, in JSON style it may not.
-    start = r"[{,\s]" if text.lstrip().startswith("{") else "^"
+    text = _HEAD.sub("", content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n"), count=1)
+    # Without a YAML reader: in block style a key of the document itself starts its line, where the first one may be
+    # indented; in JSON style it may not.
+    margin = text[: len(text) - len(text.lstrip(" "))]
+    start = r"[{,\s]" if text.lstrip().startswith("{") else f"^(?:{margin})?"
     values = {key: _values(text, start, key) for key in ("kind", "apiVersion")}
     if "ChaosSpec" in values["kind"]:
         return True

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from changed_specs import Changes, GateError, one_line
 from chaosgate_command import ERROR, Chaosgate, Drill, Ending, message, problems_of, worst
 from gate_settings import Settings, artifact_folder, read_settings
-from github_output import annotation, printable, table, write_summary
+from github_output import annotation, log_line, printable, table, write_summary
 
 INVALID = 2
 
@@ -77,9 +77,9 @@ def judge(changes: Changes, chaosgate: Chaosgate, settings: Settings, ending: En
 def _drill(file: str, chaosgate: Chaosgate, ending: Ending) -> Drill:
     if why := ending.why():
         return Drill(file, 128 + ending.signal if ending.signal else ERROR, "error", (f"not drilled: {why}",))
-    print(f"drill of {one_line(file)}", flush=True)
+    print(log_line(f"drill of {file}"), flush=True)
     drill = chaosgate.run(file)
-    print(f"{one_line(file)}: {drill.verdict}, exit code {drill.code}", flush=True)
+    print(log_line(f"{file}: {drill.verdict}, exit code {drill.code}"), flush=True)
     return drill
 
 

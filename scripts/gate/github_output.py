@@ -1,7 +1,8 @@
 """What a job tells GitHub: annotations at lines of files, and the job's Markdown summary.
 
 Sources: https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands for the commands and the
-limit of a summary; the escapes are those of https://github.com/actions/toolkit (packages/core/src/command.ts).
+limit of a summary; the escapes are those of https://github.com/actions/toolkit (packages/core/src/command.ts); what the
+runner takes for a command is in https://github.com/actions/runner (src/Runner.Common/ActionCommand.cs).
 """
 
 from __future__ import annotations
@@ -33,6 +34,14 @@ def annotation(message: str, file: str, line: int = 0, column: int = 0, level: s
     place = {"file": printable(file), "line": str(line or ""), "col": str(column or ""), "title": "chaosgate"}
     properties = ",".join(f"{name}={escape_property(value)}" for name, value in place.items() if value)
     return f"::{level} {properties}::{escape_data(printable(message))}"
+
+
+def log_line(text: str) -> str:
+    """`text` of another's making as a line of the log that is no command to the runner.
+
+    It takes `::` for one at the start of a line and its older form, `##[`, anywhere.
+    """
+    return f"chaosgate: {one_line(printable(text)).replace('##[', '# #[')}"
 
 
 def printable(text: str) -> str:

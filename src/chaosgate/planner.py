@@ -12,7 +12,7 @@ from chaosgate.errors import PlanError, Problem
 from chaosgate.loadgen.prompts import prompt_sets
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks
 from chaosgate.model.carrier import ExtraStep
-from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, step_id
+from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, extra_step_id, step_id
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.registry import unknown
 
@@ -93,9 +93,11 @@ class _Planner:
         conclude = _step(CONCLUDE, "conclude", self.deadlines.conclude, deploy, *measures, *injects)
         gate = _step(GATE, "gate", self.deadlines.gate, conclude)
         run = (deploy, *measures, *injects, conclude)
+        steps = (*run, gate, *(self.extra(one, run) for one in extra))
+        _check_unique([step.id for step in steps])
         return Plan(
             name=self.spec.metadata.name,
-            steps=(*run, gate, *(self.extra(one, run) for one in extra)),
+            steps=steps,
             finally_=_step(CLEANUP, "cleanup", self.deadlines.cleanup),
         )
 
@@ -132,8 +134,14 @@ class _Planner:
 
     def extra(self, extra: ExtraStep, sources: Sequence[Step]) -> Step:
         """A step that only looks: what it reads is what the run leaves, and nothing waits for it."""
-        name = extra.component.replace(".", "-")
-        return _step(name, extra.component, self.deadlines.extra, *sources, **extra.arguments)
+        return _step(extra_step_id(extra.component), extra.component, self.deadlines.extra, *sources, **extra.arguments)
+
+
+def _check_unique(step_ids: Sequence[str]) -> None:
+    """A PlanError for an extra step that would be called as another step is."""
+    for index, name in enumerate(step_ids):
+        if name in step_ids[:index]:
+            raise PlanError(f"two steps would be called {name!r}; rename the component of the extra step")
 
 
 def _step(name: str, component: str, deadline: int, /, *sources: Step, **arguments: str) -> Step:

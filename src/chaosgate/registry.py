@@ -6,17 +6,23 @@ Built-in kinds are the modules of the family packages below; strangers add their
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import pkgutil
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
-from chaosgate.errors import RegistryError
+from chaosgate.errors import RegistryError, one_line
 
 PLUGIN_GROUP = "chaosgate.plugins"
 BUILT_IN_PACKAGES = ("chaosgate.faults", "chaosgate.slis", "chaosgate.fits", "chaosgate.breakers")
+
+KIND_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+"""A family and a kind, such as `wire.latency`, or one word: what is written in a spec and becomes a file's name."""
 
 Kind = TypeVar("Kind")
 
@@ -24,14 +30,21 @@ Kind = TypeVar("Kind")
 class Registry(Generic[Kind]):
     """The kinds of one sort, by name. Looking anything up loads the built-in kinds and the plug-ins once."""
 
-    def __init__(self, noun: str) -> None:
-        self.noun = noun
+    def __init__(self, noun: str, base: type = object) -> None:
+        self.noun, self.base = noun, base
         self._kinds: dict[str, type[Kind]] = {}
 
     def register(self, name: str) -> Callable[[type[Kind]], type[Kind]]:
-        """A class decorator that files the class under `name`; a name that is taken is a `RegistryError`."""
+        """A class decorator that files the class under `name`.
+
+        A `RegistryError` for a name that is taken, a name that nobody could write, and a class that is no `base`.
+        """
+        if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
+            raise RegistryError(f"{self.noun}: read the name {name!r}; write small letters, digits, dots and dashes")
 
         def add(kind: type[Kind]) -> type[Kind]:
+            if not (isinstance(kind, type) and issubclass(kind, self.base)):
+                raise RegistryError(f"{self.noun} {name!r}: read {kind!r}; derive its class from {_origin(self.base)}")
             taken = self._kinds.get(name)
             if taken is not None and _origin(taken) != _origin(kind):
                 raise RegistryError(
@@ -102,12 +115,20 @@ def _load_all() -> None:
         _import_below(package)
     for entry in entry_points(group=PLUGIN_GROUP):
         try:
-            entry.load()
+            # Standard output holds a document that another program reads.
+            with contextlib.redirect_stdout(sys.stderr):
+                entry.load()
         except RegistryError:
             raise
-        except Exception as error:
+        # A module that exits while it is imported would end the command with an exit code that reads as an answer.
+        except (Exception, SystemExit) as error:
+            said = (
+                (one_line(str(error)) or type(error).__name__)
+                if isinstance(error, Exception)
+                else f"it exits with {error.code!r}"
+            )
             raise RegistryError(
-                f"plug-in {entry.name!r} ({entry.value}) failed to load: {error}; repair or uninstall it"
+                f"plug-in {entry.name!r} ({entry.value}) failed to load: {said}; repair or uninstall it"
             ) from error
 
 

@@ -65,7 +65,7 @@ JUDGE = replace(TELL, name="twin.judge", entry=f"{__name__}:judge", outputs=port
 
 
 def check(component: Component) -> None:
-    """Check it as a registered one."""
+    """Check it as a registered one, also where `register` would refuse it."""
     COMPONENTS[component.name] = component
     check_component(component, dict.fromkeys(component.arguments, "somebody"))
 
@@ -94,6 +94,7 @@ DECLARED: list[tuple[dict[str, Any], str]] = [
     ({"summary": "two\nlines"}, "say in one line what it does"),
     ({"inputs": (Port("verdikt"),)}, "unknown port 'verdikt'; did you mean 'verdict'"),
     ({"arguments": ("--to-whom",)}, "has the argument '--to-whom'; write small letters, .* without the leading --"),
+    ({"arguments": ("class",)}, "has the argument 'class', a word of Python, which Kubeflow Pipelines cannot carry"),
     ({"arguments": ("run",)}, "has the flag --run twice; every flag needs a name of its own"),
     ({"arguments": ("verdict",)}, "has the flag --verdict twice"),
     ({"arguments": ("record-out",), "outputs": ports("record")}, "has the flag --record-out twice"),

@@ -56,7 +56,7 @@ TWINS: list[tuple[dict[str, Any], str]] = [
     ({"__doc__": None}, "the class has no docstring"),
     ({"value": staticmethod(lambda sample: 1.0)}, "value has no docstring"),
     ({"name": "twin-p95"}, "is named 'twin-p95'; use small letters, digits and dashes, and no percentile"),
-    ({"name": "Twin"}, "is named 'Twin'; use small letters"),
+    ({"name": "twin.x"}, r"is named 'twin\.x'; use small letters"),
     ({"dimension": "seconds"}, "dimension is 'seconds'; declare one of duration, rate"),
     ({"statistic": "mean"}, "statistic is 'mean'; declare one of quantile, share"),
     (value(lambda sample: float("nan")), "gave nan"),

@@ -130,6 +130,18 @@ def test_on_a_cluster_steps_wait_longer_for_one_another_and_inject_the_same(spec
     )
 
 
+def test_an_extra_step_that_is_called_as_another_one_is_refused(
+    spec: ChaosSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin = Component("baseline.measure", "measure, too", "acme.notify:run", (), ports("verdict"))
+    monkeypatch.setitem(COMPONENTS, twin.name, twin)
+    with pytest.raises(PlanError) as refused:
+        make_plan(spec, LOCAL, [ExtraStep(component=twin.name)])
+    assert str(refused.value) == (
+        "two steps would be called 'baseline-measure'; rename the component of the extra step"
+    )
+
+
 def test_an_extra_step_reads_what_the_run_leaves_and_nothing_waits_for_it(
     spec: ChaosSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chaosgate import registry
@@ -39,6 +41,23 @@ def test_the_same_class_may_come_again(kinds: Registry[object]) -> None:
     assert kinds.get("wire.latency") is int
 
 
+@pytest.mark.parametrize("name", ["", "Wire.latency", "wire latency", "wire.", "../x", "{{x}}", "a\n", 7])
+def test_a_name_that_nobody_could_write_is_refused(kinds: Registry[object], name: str) -> None:
+    with pytest.raises(RegistryError) as refused:
+        kinds.register(name)(int)
+    assert str(refused.value) == (f"fault kind: read the name {name!r}; write small letters, digits, dots and dashes")
+
+
+@pytest.mark.parametrize("kind", [str, "no class at all"])
+def test_a_class_of_another_sort_is_refused(kind: Any) -> None:
+    numbers: Registry[int] = Registry("number", int)
+    with pytest.raises(RegistryError) as refused:
+        numbers.register("one")(kind)
+    assert str(refused.value) == f"number 'one': read {kind!r}; derive its class from builtins.int"
+    numbers.register("one")(bool)
+    assert numbers.get("one") is bool
+
+
 def test_an_unknown_name_gets_the_nearest_one(kinds: Registry[object]) -> None:
     with pytest.raises(RegistryError) as refused:
         kinds.get("wire.latencie")
@@ -56,7 +75,7 @@ class Entry:
     name = "acme"
     value = "acme.faults"
 
-    def __init__(self, failure: Exception) -> None:
+    def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
     def load(self) -> None:
@@ -77,6 +96,38 @@ def test_a_broken_plug_in_is_named_every_time(unloaded: pytest.MonkeyPatch, kind
         assert str(refused.value) == (
             "plug-in 'acme' (acme.faults) failed to load: no module named acme_core; repair or uninstall it"
         )
+
+
+def test_a_plug_in_that_exits_is_no_answer(unloaded: pytest.MonkeyPatch, kinds: Registry[object]) -> None:
+    unloaded.setattr(registry, "entry_points", lambda group: [Entry(SystemExit(0))])
+    with pytest.raises(RegistryError) as refused:
+        kinds.names()
+    assert str(refused.value) == (
+        "plug-in 'acme' (acme.faults) failed to load: it exits with 0; repair or uninstall it"
+    )
+
+
+def test_what_a_plug_in_says_of_its_failure_stays_one_line(
+    unloaded: pytest.MonkeyPatch, kinds: Registry[object]
+) -> None:
+    unloaded.setattr(registry, "entry_points", lambda group: [Entry(ImportError("no\nmodule \x1b[31m"))])
+    with pytest.raises(RegistryError) as refused:
+        kinds.names()
+    assert str(refused.value) == (
+        "plug-in 'acme' (acme.faults) failed to load: no module \ufffd[31m; repair or uninstall it"
+    )
+
+
+def test_what_a_plug_in_prints_does_not_reach_standard_output(
+    unloaded: pytest.MonkeyPatch, kinds: Registry[object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Talkative(Entry):
+        def load(self) -> None:
+            print("hello")
+
+    unloaded.setattr(registry, "entry_points", lambda group: [Talkative(ImportError())])
+    assert kinds.names() == ["wire.error", "wire.latency"]
+    assert capsys.readouterr() == ("", "hello\n")
 
 
 def test_a_plug_in_that_takes_a_name_says_so_in_its_own_words(

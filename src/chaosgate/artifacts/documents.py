@@ -72,7 +72,11 @@ def read_envelope(path: Path, artifact: Artifact[Model], identity: Identity | No
     envelope = _parse(path)
     check_header(path, artifact, envelope, identity)
     found = envelope.pop("digest", None)
-    if found != digest_of(envelope):
+    try:
+        digest = digest_of(envelope)
+    except (UnicodeEncodeError, RecursionError) as error:
+        raise ArtifactError(f"{path}: holds what nobody could have written: {error}; it was altered") from error
+    if found != digest:
         raise ArtifactError(f"{path}: was altered after it was written (its digest does not match); run the step again")
     return {**envelope, "digest": found}
 
@@ -96,7 +100,7 @@ def digest_of(data: dict[str, Any]) -> str:
 def _parse(path: Path) -> dict[str, Any]:
     try:
         data = parse_json(read_whole(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactError(f"{path}: is no JSON document: {error}; it was cut short or altered") from error
     if not isinstance(data, dict):
         raise ArtifactError(f"{path}: holds a {type(data).__name__}; a JSON object is needed")

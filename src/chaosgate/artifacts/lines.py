@@ -52,7 +52,7 @@ def _dump(data: dict[str, Any]) -> bytes:
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         data = parse_json(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactError(f"{path}:{number}: is no JSON: {error}; the file was cut short or altered") from error
     if not isinstance(data, dict):
         raise ArtifactError(f"{path}:{number}: holds a {type(data).__name__}; a JSON object is needed")

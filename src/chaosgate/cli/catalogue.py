@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from chaosgate.cli.completion import complete_kinds
 from chaosgate.cli.options import output_option
+from chaosgate.cli.width import fold, text_width
 from chaosgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def kinds() -> list[dict[str, str]]:
 
     pages = (page_of(sort, name) for sort, names in all_kinds().items() for name in names)
     return [
-        {"sort": page.sort, "name": page.name, "about": page.about, "what": page.summary, "status": page.status}
+        {"sort": page.sort, "name": page.name, "about": page.about, "summary": page.summary, "status": page.status}
         for page in pages
     ]
 
@@ -67,7 +67,7 @@ def print_kinds(rows: list[dict[str, str]]) -> None:
 
     table = Table("sort", "kind", "on or in", "what", "status", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(Text(row[key]) for key in ("sort", "name", "about", "what", "status")))
+        table.add_row(*(Text(row[key]) for key in ("sort", "name", "about", "summary", "status")))
     make_console().print(table)
     click.echo("\none in depth: chaosgate catalogue KIND")
 
@@ -88,7 +88,7 @@ def page_text(page: KindPage, test: str | None) -> str:
     """A kind in depth for a terminal."""
     lines = [f"{page.name}  ({page.sort}, {page.status})", ""]
     for paragraph in page.description.split("\n\n"):
-        lines += [*textwrap.wrap(paragraph, WIDTH), ""]
+        lines += [*fold(paragraph, WIDTH), ""]
     lines += [*_facts(page), *_parameters(page), *_example(page)]
     lines.append(f"tested by  {test}" if test else f"defined in {page.module}")
     return "\n".join(lines)
@@ -97,8 +97,7 @@ def page_text(page: KindPage, test: str | None) -> str:
 def _facts(page: KindPage) -> Iterator[str]:
     width = max((len(label) for label, _ in page.facts), default=0)
     for label, text in page.facts:
-        head = f"{label:<{width}}  "
-        yield from textwrap.wrap(text, WIDTH + 10, initial_indent=head, subsequent_indent=" " * len(head))
+        yield from fold(text, WIDTH + 10, f"{label:<{width}}  ")
     yield ""
 
 
@@ -111,18 +110,25 @@ def _parameters(page: KindPage) -> Iterator[str]:
     for one in page.parameters:
         default = "" if one.default is None else f", default {flow(one.default)}"
         allowed = f" ({', '.join(one.allowed)})" if one.allowed else ""
-        yield f"  {one.name}{'*' if one.needed else ''}: {one.type}{allowed}{default}"
-        yield from textwrap.wrap(one.description, WIDTH, initial_indent="    ", subsequent_indent="    ")
+        yield from fold(
+            f"{one.name}{'*' if one.needed else ''}: {one.type}{allowed}{default}", WIDTH + 10, "  ", "    "
+        )
+        yield from fold(one.description, WIDTH, "    ")
     yield ""
 
 
 def _example(page: KindPage) -> Iterator[str]:
     yield f"example ({page.place})"
-    yield from (f"  {line}" for line in example_lines(page.example))
+    lines = example_lines(page.example, text_width(WIDTH + 10) - 2)
+    if isinstance(page.example, str):
+        # As a shell takes it: what is folded goes on behind a backslash.
+        *folded, last = fold(page.example, WIDTH + 8, further="  ")
+        lines = [*(f"{line} \\" for line in folded), last]
+    yield from (f"  {line}" for line in lines)
     yield ""
 
 
-def example_lines(example: Any) -> list[str]:
+def example_lines(example: Any, width: int = WIDTH + 10) -> list[str]:
     """The example as it is pasted: an item of a list, or a command line."""
     from chaosgate.cli.yaml_lines import yaml_lines
 
@@ -130,5 +136,5 @@ def example_lines(example: Any) -> list[str]:
         return ["nothing general can be written: it needs parameters of its own"]
     if isinstance(example, str):
         return [example]
-    first, *rest = yaml_lines(example, 2)
+    first, *rest = yaml_lines(example, 2, width)
     return [f"- {first.strip()}", *rest]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chaosgate.cli.console import make_console
+from chaosgate.cli.console import make_console, print_hanging
 from chaosgate.cli.summary import coloured
 from chaosgate.report.changes import Change
 from chaosgate.report.comparison import ANSWERS, Answer, Compared, ComparedRun, Comparison, Interval
@@ -40,10 +40,10 @@ def print_comparison(found: Comparison, console: Console | None = None) -> None:
     for letter, run in (("A", found.a), ("B", found.b)):
         console.print(_run_line(letter, run))
     for what, changes in (("spec", found.spec), ("subject", found.subject), ("environment", found.environment)):
-        for line in _change_lines(what, changes):
-            console.print(Text(line))
+        for line in _change_lines(changes):
+            print_hanging(console, Text(f"{what}: "), Text(line))
     console.print(_table(found, console.width))
-    console.print(Text(_count(found)))
+    print_hanging(console, Text(), Text(_count(found)))
 
 
 def _run_line(letter: str, run: ComparedRun) -> Text:
@@ -52,13 +52,13 @@ def _run_line(letter: str, run: ComparedRun) -> Text:
     return line.append(model).append("" if run.sealed_clean else "  not sealed clean")
 
 
-def _change_lines(what: str, changes: tuple[Change, ...]) -> Iterator[str]:
+def _change_lines(changes: tuple[Change, ...]) -> Iterator[str]:
     if not changes:
-        yield f"{what}: the same"
+        yield "the same"
     for change in changes[:CHANGES]:
-        yield f"{what}: {change.what}: {_short(change.a)} -> {_short(change.b)}"
+        yield f"{change.what}: {_short(change.a)} -> {_short(change.b)}"
     if len(changes) > CHANGES:
-        yield f"{what}: {len(changes) - CHANGES} more; -o json has them all"
+        yield f"{len(changes) - CHANGES} more; -o json has them all"
 
 
 def _short(value: str | None) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from chaosgate.cli.options import SpecOptions, spec_options
+from chaosgate.cli.options import FLAGS, SpecOptions, carrier_options, spec_options
+from chaosgate.cli.writing import write_file
 from chaosgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 
 FILE = click.Path(path_type=Path)
-FLAGS = {"image": "--image", "serviceAccount": "--service-account", "namespace": "--namespace"}
-"""The option that stands for a key of a profile's carrier."""
 
 
 @click.command("compile")
@@ -30,9 +27,8 @@ FLAGS = {"image": "--image", "serviceAccount": "--service-account", "namespace":
 @click.option("--to", type=click.Choice(["argo", "kfp"]), required=True, help="What runs the pipeline.")
 @click.option("-O", "--output", "file", type=FILE, help="The file to write.  [default: stdout]")
 @click.option("--spec-out", type=FILE, help="Write the spec, too, as the file that a KFP run imports.")
-@click.option("--image", help="Image of every step, with its tag or digest.")
-@click.option("--service-account", help="Account of every step.")
-@click.option("--namespace", help="Namespace of the pipeline.")
+@click.option("--once", is_flag=True, help="One run, though the spec has a schedule.")
+@carrier_options
 @spec_options
 def compile_(
     spec: Path,
@@ -40,22 +36,22 @@ def compile_(
     options: SpecOptions,
     file: Path | None,
     spec_out: Path | None,
-    image: str | None,
-    service_account: str | None,
-    namespace: str | None,
+    once: bool,
+    given: dict[str, str],
 ) -> None:
     """Print the pipeline a spec becomes; nothing is submitted.
 
-    Options win over the profile's carrier.
+    For Argo, a spec with a schedule becomes a CronWorkflow. Options win over the profile's carrier.
     """
     from chaosgate.artifacts import SPEC, document_text, spec_identity
     from chaosgate.cli.loading import load
     from chaosgate.planner import CLUSTER, make_plan
 
     found = load(spec, options)
-    given = {"image": image, "serviceAccount": service_account, "namespace": namespace}
-    carrier = with_options(found.carrier, {key: value for key, value in given.items() if value is not None})
-    text = pipeline_text(to, make_plan(found.spec, CLUSTER, carrier.steps), found.spec, carrier)
+    carrier = with_options(found.carrier, given)
+    planned = make_plan(found.spec, CLUSTER, carrier.steps)
+    scheduled = to == "argo" and found.spec.spec.schedule is not None and not once
+    text = pipeline_text(to, planned, found.spec, carrier, scheduled=scheduled)
     if spec_out:
         write(spec_out, document_text(SPEC, spec_identity(found.spec), found.spec), "--spec-out")
     if file and str(file) != "-":
@@ -77,11 +73,15 @@ def with_options(carrier: Carrier, given: dict[str, str]) -> Carrier:
     return changed
 
 
-def pipeline_text(to: str, plan: Plan, spec: ChaosSpec, carrier: Carrier) -> str:
-    """The YAML of the pipeline; a UsageError says what to install where the library that builds it is missing."""
+def pipeline_text(to: str, plan: Plan, spec: ChaosSpec, carrier: Carrier, *, scheduled: bool = False) -> str:
+    """The YAML of the pipeline, or of what runs it as the spec's schedule says.
+
+    A UsageError says what to install where the library that builds it is missing.
+    """
     try:
         compiler: Callable[[Plan, ChaosSpec, Carrier], str]
-        compiler = getattr(importlib.import_module(f"chaosgate.compile.{to}"), f"compile_{to}")
+        name = f"compile_{to}{'_cron' if scheduled else ''}"
+        compiler = getattr(importlib.import_module(f"chaosgate.compile.{to}"), name)
         return compiler(plan, spec, carrier)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
@@ -102,16 +102,8 @@ def how_the_spec_gets_there(spec_out: Path | None) -> str:
 
 
 def write(path: Path, text: str, option: str) -> None:
-    """Write `text` so that `path` holds all of it or what it held before, and say so on stderr."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        # Created as the user's umask says, unlike the private files of a run.
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise UsageError(f"{path}: cannot be written: {error.strerror}; choose another with {option} FILE") from error
+    """Write the file that `option` names, and say so on stderr."""
+    write_file(path, text, option)
     say(f"wrote {path}")
 
 

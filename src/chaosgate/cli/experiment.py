@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from pydantic.alias_generators import to_camel
+
 from chaosgate.cli.outlook import Outlook, fit_outlook, outlooks
 from chaosgate.inject.sweep import TTL
 from chaosgate.loadgen.client import CHAT_PATH
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
 from chaosgate.model.carrier import Carrier
-from chaosgate.model.fault import Fault, Goes, Surface
+from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, RequestFault, Surface
 from chaosgate.model.plan import DEPLOY, Block
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.planner import LOCAL, make_plan
@@ -30,13 +32,16 @@ class Stretch:
 
 @dataclass(frozen=True)
 class DosePlan:
-    """One dose of a fault: its windows, their seconds together, the requests in them and how many it may touch."""
+    """One dose of a fault: its windows, their seconds together, the requests in them and how many it may touch.
+
+    `selected` is None of a fault that acts on no requests.
+    """
 
     dose: float
     windows: int
     seconds: float
     requests: float
-    selected: float
+    selected: float | None
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,11 @@ class Hit:
     what: str
     surface: Surface
     goes: Goes
-    share: float
+    share: float | None
+    """Of the requests; None of a fault that acts on none."""
     path: str | None
+    pods: str | None
+    """Whose pods a fault of the cluster may hit."""
     parameter: str
     dimension: Dimension
     doses: tuple[DosePlan, ...]
@@ -83,7 +91,8 @@ class Experiment:
             for key, value in plain.items()
         }
         looks = [outlook.to_json() for outlook in self.outlooks]
-        return {**listed, "outlooks": looks, "digest": self.spec.digest(), "spec": self.spec.to_json()}
+        told = {to_camel(key): value for key, value in listed.items()}
+        return {**told, "outlooks": looks, "specDigest": self.spec.digest(), "spec": self.spec.to_json()}
 
 
 def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
@@ -125,7 +134,8 @@ def _hit(fault: Fault, rate: float) -> Hit:
     axis, sweep = fault.axis(), fault.dose
     seconds = sweep.windows * sweep.hold
     requests = seconds * rate
-    selected = requests * fault.select.share if fault.select.matches(CHAT_PATH) else 0.0
+    select = fault.select if isinstance(fault, RequestFault) else None
+    selected = None if select is None else requests * select.share if select.matches(CHAT_PATH) else 0.0
     doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
     return Hit(
         fault=fault.name,
@@ -133,9 +143,18 @@ def _hit(fault: Fault, rate: float) -> Hit:
         what=" ".join((type(fault).__doc__ or fault.kind).split("\n\n")[0].split()),
         surface=fault.surface,
         goes=fault.goes,
-        share=fault.select.share,
-        path=fault.select.path,
+        share=None if select is None else select.share,
+        path=None if select is None else select.path,
+        pods=_pods(fault.target) if isinstance(fault, ClusterFault) else None,
         parameter=axis.parameter,
         dimension=axis.dimension,
         doses=tuple(doses),
     )
+
+
+def _pods(target: ClusterTarget) -> str:
+    """Whose pods are meant, in words."""
+    if not target.labels:
+        return "pods of the run's own target"
+    place = "" if target.namespace is None else f" of namespace {target.namespace}"
+    return f"pods{place} with {', '.join(f'{key}={value}' for key, value in sorted(target.labels.items()))}"

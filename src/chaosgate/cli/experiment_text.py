@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from chaosgate.cli.experiment import Experiment, Hit, Stretch
 from chaosgate.cli.kinds import GOES, SURFACES
 from chaosgate.cli.outlook import Chance, Outlook
+from chaosgate.cli.width import fold
 from chaosgate.errors import one_line
+from chaosgate.model.spec import Target
 from chaosgate.model.uri import without_password
 from chaosgate.units import format_duration, format_rate, format_share, format_value
 
@@ -30,6 +31,7 @@ UNCERTAIN = {
 def experiment_text(experiment: Experiment) -> str:
     """The whole explanation."""
     metadata = experiment.spec.metadata
+    held_back = _held_back(experiment)
     lines = [f"{metadata.name}  {experiment.spec.digest()[:19]}"]
     if "proves" in metadata.annotations:
         lines += _wrapped([f"to show that {metadata.annotations['proves']}"])
@@ -41,6 +43,7 @@ def experiment_text(experiment: Experiment) -> str:
         ("What is judged", _judged(experiment)),
         ("When the data cannot say", _uncertain(experiment)),
         ("What ends it early", _stops(experiment)),
+        *([("What holds it back", held_back)] if held_back else []),
         ("Who cleans up", _cleanup(experiment)),
         ("Where it is recorded", _recorded(experiment)),
     ):
@@ -50,23 +53,17 @@ def experiment_text(experiment: Experiment) -> str:
 
 
 def _wrapped(sentences: Iterable[str], margin: str = "  ") -> list[str]:
-    return [
-        line
-        for sentence in sentences
-        for line in textwrap.wrap(sentence, WIDTH, initial_indent=margin, subsequent_indent=margin)
-    ]
+    return [line for sentence in sentences for line in fold(sentence, WIDTH, margin)]
 
 
 def _served(experiment: Experiment) -> list[str]:
     body = experiment.spec.spec
     target, workload = body.target, body.workload
-    if target.endpoint is None:
+    where = _running_server(target)
+    if where is None:
         served = f"{target.model} by the {target.engine} engine, which is started for this run and stopped with it."
     else:
-        served = (
-            f"{target.model} by the server at {without_password(target.endpoint)}, which runs already: "
-            "its other clients share it with the load."
-        )
+        served = f"{target.model} by {where}, which runs already: its other clients share it with the load."
     arrivals = workload.arrivals
     load = (
         f"The load: {format_rate(arrivals.rate)}, {arrivals.process} arrivals that wait for no answer, the prompts of "
@@ -76,21 +73,38 @@ def _served(experiment: Experiment) -> list[str]:
     return _wrapped([served, load])
 
 
+def _running_server(target: Target) -> str | None:
+    """Where a server is that nobody starts for the run."""
+    on_cluster = target.kubernetes
+    if on_cluster is None:
+        return None if target.endpoint is None else f"the server at {without_password(target.endpoint)}"
+    if on_cluster.service is None:
+        return f"port {on_cluster.port} of the Deployment {on_cluster.deployment} in the run's namespace"
+    place = f"namespace {on_cluster.namespace}" if on_cluster.namespace else "the run's namespace"
+    return f"port {on_cluster.port} of the Service {on_cluster.service} in {place}"
+
+
 def _hit(experiment: Experiment) -> Iterator[str]:
     for hit in experiment.hits:
         yield from _wrapped([f"{hit.fault} ({hit.kind}). {hit.what}"])
         yield from _wrapped(_radius(hit), "    ")
-        yield f"    {hit.parameter:<12} {'windows':>7} {'time':>8} {'requests':>9} {'may be hit':>11}"
+        yield _dose_line(hit.parameter, "windows", "time", "requests", "" if hit.share is None else "may be hit")
         for dose in hit.doses:
-            yield (
-                f"    {format_value(dose.dose, hit.dimension):<12} {dose.windows:>7} {_clock(dose.seconds):>8} "
-                f"{_count(dose.requests):>9} {_count(dose.selected):>11}"
-            )
+            selected = "" if dose.selected is None else _count(dose.selected)
+            said = format_value(dose.dose, hit.dimension)
+            yield _dose_line(said, str(dose.windows), _clock(dose.seconds), _count(dose.requests), selected)
     yield from _wrapped(["Doses come in random order, with controls (dose 0) first, between and last."])
+
+
+def _dose_line(dose: str, windows: str, time: str, requests: str, hit: str) -> str:
+    return f"    {dose:<12} {windows:>7} {time:>8} {requests:>9} {hit:>11}".rstrip()
 
 
 def _radius(hit: Hit) -> Iterator[str]:
     """Who may be hit."""
+    if hit.share is None:
+        yield f"Acts on {SURFACES[hit.surface]}{': ' + hit.pods if hit.pods else ''}."
+        return
     where = f" to {hit.path}" if hit.path else ""
     yield f"Acts on {SURFACES[hit.surface]}. May hit {format_share(hit.share)} of the requests{where}."
     if not any(dose.selected for dose in hit.doses):
@@ -134,7 +148,7 @@ def _judged(experiment: Experiment) -> Iterator[str]:
 def _outlook(head: str, outlook: Outlook) -> list[str]:
     planned = f"about {_count(outlook.requests)} requests in {outlook.windows} windows"
     said = f"{head} {outlook.at}, {planned}: {CHANCES[outlook.chance]}; {outlook.why}."
-    return textwrap.wrap(said, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return fold(said, WIDTH, "  - ")
 
 
 def _uncertain(experiment: Experiment) -> list[str]:
@@ -155,6 +169,20 @@ def _stops(experiment: Experiment) -> list[str]:
     ]
     own = f"{'; or '.join(conditions)}." if conditions else "No condition of its own (safety.stopWhen)."
     return _wrapped([own, "By hand: `chaosgate abort RUN`, or Ctrl-C where it runs. Every fault goes off at once."])
+
+
+def _held_back(experiment: Experiment) -> list[str]:
+    """What a fault of the cluster must leave alone, and which of these rules do not hold."""
+    safety = experiment.spec.spec.safety
+    hits_cluster = any(hit.surface == "cluster" for hit in experiment.hits)
+    rules = [
+        f"At once it hits at most {safety.max_pods} of a target's pods (or of the nodes) and "
+        f"{format_share(safety.max_share)} of them; at least {safety.min_healthy} that is ready is left alone. Only "
+        f"what allows it by its labels is hit, and nothing in {', '.join(sorted(safety.protected))}.",
+        f"Only {'; '.join(map(str, safety.allowed))}." if safety.allowed else "At any time of the week.",
+    ]
+    overridden = [f"The rule {one.rule} does not hold: {one.reason}" for one in safety.overrides]
+    return _wrapped([*(rules if hits_cluster else ()), *overridden])
 
 
 def _cleanup(experiment: Experiment) -> list[str]:

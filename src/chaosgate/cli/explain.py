@@ -34,7 +34,7 @@ def explain(what: str, options: SpecOptions, output: str) -> None:
 
 def _is_file(what: str) -> bool:
     """Whether a file is meant: one that is there, or a word that looks like a file's name and like no field's."""
-    return Path(what).is_file() or os.sep in what or what.endswith(SUFFIXES)
+    return os.path.isfile(what) or os.sep in what or what.endswith(SUFFIXES)
 
 
 def _explain_spec(path: Path, options: SpecOptions, output: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from chaosgate.cli.fields import Field, Form, Key
+from chaosgate.cli.width import fold, text_width
 from chaosgate.cli.yaml_lines import entry_lines, flow, yaml_lines
 
 WIDTH = 100
+MARGIN = 2
+"""Columns before an example."""
 
 
 def field_text(field: Field) -> str:
@@ -30,10 +32,10 @@ def _form_lines(form: Form) -> Iterator[str]:
         yield f"  default  {flow(form.default)}"
     if form.allowed:
         words = ", ".join(form.allowed)
-        yield from textwrap.wrap(words, WIDTH, initial_indent="  allowed  ", subsequent_indent=" " * 11)
+        yield from fold(words, WIDTH, "  allowed  ")
     for paragraph in filter(None, form.description.split("\n\n")):
         yield ""
-        yield from textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from fold(paragraph, WIDTH, "  ")
     if form.keys:
         yield ""
         yield "  keys (* is needed)"
@@ -45,13 +47,14 @@ def _form_lines(form: Form) -> Iterator[str]:
 def _key_lines(key: Key, width: int) -> list[str]:
     name = f"    {key.name + ('*' if key.needed else ''):<{width}}  "
     said = f"{key.type}: {key.description}" if key.description else key.type
-    return textwrap.wrap(said, WIDTH + 10, initial_indent=name, subsequent_indent=" " * len(name))
+    return fold(said, WIDTH + 10, name)
 
 
 def _example_lines(field: Field) -> list[str]:
     """The value with its key before it, or as the item of a list."""
     last = field.path.rpartition(".")[2]
+    width = text_width(WIDTH + 10) - MARGIN
     if last.endswith("]"):
-        first, *rest = yaml_lines(field.example, 2)
+        first, *rest = yaml_lines(field.example, 2, width)
         return [f"- {first.strip()}", *rest]
-    return entry_lines(last, field.example)
+    return entry_lines(last, field.example, width)

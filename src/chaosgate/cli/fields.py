@@ -6,23 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from chaosgate.cli.example import example_data
+from chaosgate.cli.field_words import allowed_words, model_of, short_type, type_words
 from chaosgate.errors import UsageError
-from chaosgate.model.annotations import branches, describe, dimension_of, is_union, keys_of, of_field, strip, yaml_word
+from chaosgate.model.annotations import branches, dimension_of, keys_of, of_field, strip
 from chaosgate.model.base import Frozen
 from chaosgate.model.breaker import BREAKERS, Breaker
 from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.model.fit import FITS, Fit
 from chaosgate.model.profile import ChaosProfile
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.model.validation import PATTERNS
 from chaosgate.registry import Registry, nearest
-from chaosgate.units import HINTS, format_value
+from chaosgate.units import format_value
 
 ITEM = "[]"
 NAME = "NAME"
@@ -31,8 +31,6 @@ MISSING = object()
 _TOKEN = re.compile(r"\[[^\[\]]*\]|[^.\[\]]+")
 _PATH = re.compile(r"[^.\[\]]+(\[[^\[\]]*\]|\.[^.\[\]]+)*")
 _KINDS: dict[type[BaseModel], Registry[Any]] = {Fault: FAULTS, Fit: FITS, Breaker: BREAKERS}
-_LIMITS = (("gt", "more than"), ("ge", "at least"), ("lt", "less than"), ("le", "at most"))
-_LENGTHS = (("min_length", "at least"), ("max_length", "at most"))
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,19 @@ class Field:
 
 @dataclass(frozen=True)
 class _Node:
-    """A place in a document: what may stand there, and the field that says so."""
+    """A place in a document: what may stand there, and the field that says so; for an `item` of it or one of its
+    values, too."""
 
     annotation: Any
     field: FieldInfo | None = None
     owner: type[BaseModel] | None = None
     kind: str | None = None
+    item: bool = False
+
+    @property
+    def needed(self) -> bool:
+        """Whether its key must be given."""
+        return self.field is not None and not self.item and self.field.is_required()
 
 
 _ROOTS: dict[Literal["ChaosSpec", "ChaosProfile"], type[BaseModel]] = {
@@ -144,12 +149,13 @@ def _children(node: _Node) -> dict[str, _Node]:
     """The places below `node` by what leads to them: keys, `NAME` or `[]`."""
     found: dict[str, _Node] = {}
     for branch in map(strip, branches(strip(node.annotation))):
-        if (model := _model(branch)) is not None:
+        if (model := model_of(branch)) is not None:
             found |= {key: _Node(of_field(f), f, model, node.kind) for key, f in keys_of(model).items()}
-        elif get_origin(branch) is dict:
-            found[NAME] = replace(node, annotation=get_args(branch)[1], field=None)
-        elif get_origin(branch) is tuple:
-            found[ITEM] = replace(node, annotation=get_args(branch)[0], field=None)
+        elif get_origin(branch) in (dict, tuple):
+            token, inner = (NAME, get_args(branch)[1]) if get_origin(branch) is dict else (ITEM, get_args(branch)[0])
+            # A mapping says of itself what it is; of a plain value what it stands in does.
+            told = node.field if model_of(strip(inner)) is None else None
+            found[token] = replace(node, annotation=inner, field=told, item=True)
     return found
 
 
@@ -194,54 +200,23 @@ def _any_kind(nodes: Sequence[_Node]) -> Form:
 
 
 def _form(node: _Node) -> Form:
-    field = node.field
     return Form(
         kinds=(node.kind,) if node.kind else (),
         type=type_words(node.annotation),
-        needed=field is not None and field.is_required(),
+        needed=node.needed,
         default=_default(node),
-        allowed=tuple(_allowed(node.annotation)),
+        allowed=tuple(allowed_words(node.annotation)),
         description=_description(node),
         keys=tuple(_key(name, child) for name, child in _children(node).items() if name not in (ITEM, NAME)),
     )
 
 
 def _key(name: str, node: _Node) -> Key:
-    needed = node.field is not None and node.field.is_required()
-    return Key(name, needed, short_type(node.annotation), _description(node).split("\n\n")[0])
-
-
-def type_words(annotation: Any) -> str:
-    """What stands there, with an example of its form: `a duration such as 250ms, 2s or 5m`, `list, each text`."""
-    bare = strip(annotation)
-    if is_union(bare):
-        return " or ".join(dict.fromkeys(map(type_words, branches(bare))))
-    if get_origin(bare) is tuple:
-        return f"list, each {type_words(get_args(bare)[0])}"
-    dimension = dimension_of(annotation)
-    return HINTS[dimension] if dimension else short_type(annotation)
-
-
-def short_type(annotation: Any) -> str:
-    """What stands there in a word or two: `duration`, `choice`, `mapping`, `list of text`."""
-    bare = strip(annotation)
-    if is_union(bare):
-        return " or ".join(dict.fromkeys(map(short_type, branches(bare))))
-    if _model(bare) is not None:
-        return "mapping"
-    if get_origin(bare) is dict:
-        return f"mapping of names to {short_type(get_args(bare)[1])}"
-    if get_origin(bare) is tuple:
-        return f"list of {short_type(get_args(bare)[0])}"
-    return "choice" if get_origin(bare) is Literal else dimension_of(annotation) or describe(annotation)
-
-
-def _model(bare: Any) -> type[BaseModel] | None:
-    return bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
+    return Key(name, node.needed, short_type(node.annotation).removeprefix("a "), _description(node).split("\n\n")[0])
 
 
 def _default(node: _Node) -> Any:
-    if node.field is None or node.field.is_required():
+    if node.field is None or node.item or node.field.is_required():
         return None
     value = node.field.get_default(call_default_factory=True)
     dimension = dimension_of(node.annotation)
@@ -256,39 +231,10 @@ class _Default(BaseModel):
     value: Any
 
 
-def _allowed(annotation: Any) -> Iterator[str]:
-    """The words of a literal, the limits of a number, what a pattern asks for."""
-    dimension = dimension_of(annotation)
-    for branch in branches(strip(annotation)):
-        if get_origin(strip(branch)) is Literal:
-            yield from (str(word) if isinstance(word, str) else yaml_word(word) for word in get_args(strip(branch)))
-    for mark in _marks(annotation):
-        for name, words in _LIMITS:
-            if (limit := getattr(mark, name, None)) is not None:
-                yield f"{words} {format_value(float(limit), dimension) if dimension else limit}"
-        for name, words in _LENGTHS:
-            if (limit := getattr(mark, name, None)) is not None:
-                yield f"{words} {limit} {'entries' if get_origin(strip(annotation)) is tuple else 'characters'}"
-        if pattern := getattr(mark, "pattern", None):
-            yield PATTERNS.get(pattern, f"what matches {pattern}").removeprefix("write ")
-
-
-def _marks(annotation: Any) -> Iterator[Any]:
-    """The metadata of an annotation, `Field(...)` within it and that of each alternative included."""
-    if get_origin(annotation) is Annotated:
-        inner, *marks = get_args(annotation)
-        yield from _marks(inner)
-        for mark in marks:
-            yield from mark.metadata if isinstance(mark, FieldInfo) else [mark]
-    elif is_union(annotation):
-        for branch in branches(annotation):
-            yield from _marks(branch)
-
-
 def _description(node: _Node) -> str:
     """What the field says of itself, and what the mapping that stands there says."""
     said = _own_description(node)
-    model = _model(strip(node.annotation))
+    model = model_of(strip(node.annotation))
     about = _doc(model) if model is not None else ""
     if about.startswith(said.rstrip(".")):
         return about

@@ -81,7 +81,7 @@ class KindPage:
 
     def to_json(self) -> dict[str, Any]:
         """The same for machines."""
-        return {**asdict(self), "facts": dict(self.facts)}
+        return {**asdict(self), "facts": [{"label": label, "text": text} for label, text in self.facts]}
 
 
 def all_kinds() -> dict[str, list[str]]:
@@ -151,7 +151,7 @@ def _fault(name: str, kind: type[Fault], atoms: Path) -> dict[str, Any]:
         ("goes", GOES[kind.goes]),
         ("witness", _witness(kind, example)),
     ]
-    common = ("name", "kind", "select", "dose")
+    common = ("name", "kind", "select", "driver", "target", "dose")
     return {
         "about": kind.surface,
         "facts": tuple(facts),
@@ -269,12 +269,13 @@ def _component(component: Component) -> KindPage:
         [(port.name, "STEP", port.file) for port in component.inputs],
         {port.name: port.file for port in component.outputs},
     )
+    sentence = f"{component.summary[:1].upper()}{component.summary[1:]}."
     return KindPage(
         sort=COMPONENT,
         name=component.name,
         about="step",
-        summary=component.summary,
-        description=component.summary[:1].upper() + component.summary[1:] + ".",
+        summary=sentence,
+        description=sentence,
         status=_status(component.entry),
         facts=tuple(facts),
         parameters=(),

@@ -11,6 +11,7 @@ from chaosgate.components.definition import BUILT_IN, COMPONENTS, Component
 from chaosgate.errors import Problem, SpecError
 from chaosgate.model.carrier import Carrier, ExtraStep
 from chaosgate.model.load import resolve
+from chaosgate.model.plan import extra_step_id
 from chaosgate.model.profile import CARRIER, Profile, profile_of
 from chaosgate.model.source import PROFILE, PROFILE_KIND, DataPath, Source, meant_kind, read_source
 from chaosgate.model.spec import ChaosSpec
@@ -78,9 +79,10 @@ def carrier_problems(carrier: Carrier) -> Iterator[Problem]:
             yield Problem((*CARRIER, "resources", name), unknown("component", name, COMPONENTS), at_key=True)
     for index, step in enumerate(carrier.steps):
         path = (*CARRIER, "steps", index)
-        first = [other.component for other in carrier.steps].index(step.component)
+        name = extra_step_id(step.component)
+        first = [extra_step_id(other.component) for other in carrier.steps].index(name)
         if first != index:
-            message = f"{step.component!r} is also the component of spec.carrier.steps[{first}]; remove one"
+            message = f"{step.component!r} makes a step {name!r}, and so does spec.carrier.steps[{first}]; remove one"
             yield Problem((*path, "component"), message)
         else:
             yield from _step_problems(path, step)

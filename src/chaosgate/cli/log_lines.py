@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 
 from chaosgate.errors import one_line
-from chaosgate.run.logs import LogReader, is_over, log_files
-
-POLL = 0.2
-"""Seconds between two looks at logs that are followed."""
+from chaosgate.run.logs import Logs, Reader
 
 
 class LogPrinter:
     """Prints the logs of a run: of the step or server `only`, else of all, each line behind the name of its own."""
 
-    def __init__(self, folder: Path, run: str, only: str | None, width: int) -> None:
-        self.folder, self.run, self.only, self.width = folder, run, only, width
-        self.readers: dict[str, LogReader] = {}
+    def __init__(self, logs: Logs, only: str | None, width: int) -> None:
+        self.logs, self.only, self.width = logs, only, width
+        self.readers: dict[str, Reader] = {}
 
     def print_all(self, tail: int | None, *, follow: bool) -> None:
         """Everything so far, at most `tail` lines of each log; with `follow` what comes until the run is over."""
         for name in self.new_logs():
             for line in self.readers[name].tail(tail):
                 self.print_line(name, line)
-        while follow and not is_over(self.folder, self.run):
-            time.sleep(POLL)
+        while follow and not self.logs.is_over():
+            time.sleep(self.logs.poll)
             self.print_new(rest=False)
         self.print_new(rest=True)
 
@@ -40,9 +36,8 @@ class LogPrinter:
 
     def new_logs(self) -> list[str]:
         """Open the logs that were not there at the last look."""
-        files = log_files(self.folder)
-        new = [name for name in files if name not in self.readers and self.only in (None, name)]
-        self.readers |= {name: LogReader(files[name]) for name in new}
+        new = [name for name in self.logs.names() if name not in self.readers and self.only in (None, name)]
+        self.readers |= {name: self.logs.open(name) for name in new}
         return new
 
     def print_line(self, name: str, line: str) -> None:

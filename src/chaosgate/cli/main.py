@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import traceback
 from typing import Any
 
 import click
@@ -12,9 +13,11 @@ from chaosgate.cli.catalogue import catalogue
 from chaosgate.cli.compile import compile_
 from chaosgate.cli.completion import completion
 from chaosgate.cli.explain import explain
+from chaosgate.cli.rbac import rbac
 from chaosgate.cli.reports import compare, report
 from chaosgate.cli.running import abort, logs, status
-from chaosgate.cli.runs import cleanup, record, run
+from chaosgate.cli.runs import attach, cleanup, record, run
+from chaosgate.cli.schedule import schedule
 from chaosgate.cli.specs import init, plan, validate
 from chaosgate.errors import ChaosgateError
 from chaosgate.registry import unknown
@@ -25,12 +28,21 @@ EPILOG = (
 )
 
 
+SENTENCE = 200
+"""Characters: more than the first sentence of any command has."""
+
+
 class Gate(click.Group):
     """Commands in the order a person meets them; a user's mistake ends in a sentence and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands as they were added."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command with its whole first sentence: click would cut it off at the end of the line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(SENTENCE)) for name, one in self.commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command; an unknown one ends in the nearest known name."""
@@ -55,8 +67,13 @@ class Gate(click.Group):
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
         except OSError as error:
-            click.echo(f"{error.filename or 'chaosgate'}: {error.strerror or error}", err=True)
+            click.echo(os_error_text(error), err=True)
             ctx.exit(ChaosgateError.exit_code)
+
+
+def os_error_text(error: OSError) -> str:
+    """The file that the system refused, and why."""
+    return f"{error.filename or 'chaosgate'}: {error.strerror or error}"
 
 
 @click.group(cls=Gate, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,8 +83,8 @@ def chaosgate() -> None:
 
 
 COMMANDS = (
-    *(init, validate, explain, catalogue, plan, compile_),
-    *(run, status, logs, abort),
+    *(init, validate, explain, catalogue, plan, compile_, rbac),
+    *(run, attach, status, logs, abort, schedule),
     *(report, compare, record, cleanup, completion),
 )
 
@@ -76,8 +93,15 @@ for command in COMMANDS:
 
 
 def main() -> None:
-    """The console script."""
-    chaosgate(prog_name="chaosgate", windows_expand_args=False)
+    """The console script. A crash ends in exit code 3: Python's own for one, 1, is the gate's no."""
+    try:
+        chaosgate(prog_name="chaosgate", windows_expand_args=False)
+    except OSError as error:
+        click.echo(os_error_text(error), err=True)
+        raise SystemExit(ChaosgateError.exit_code) from None
+    except Exception as error:
+        traceback.print_exc()
+        raise SystemExit(ChaosgateError.exit_code) from error
 
 
 if __name__ == "__main__":

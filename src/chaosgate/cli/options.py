@@ -16,12 +16,16 @@ from chaosgate.errors import UsageError
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_STATE = ".chaosgate"
+FLAGS = {"image": "--image", "serviceAccount": "--service-account", "namespace": "--namespace"}
+"""The option that stands for a key of a profile's carrier."""
 
 
 def output_option(command: Command) -> Command:
     """`-o text|json`."""
     choice = click.Choice(["text", "json"])
-    return click.option("-o", "output", type=choice, default="text", show_default=True, help="Output format.")(command)
+    return click.option(
+        "-o", "--format", "output", type=choice, default="text", show_default=True, help="Output format."
+    )(command)
 
 
 def default_state() -> Path:
@@ -68,6 +72,38 @@ def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         called = option(called)
     return called
+
+
+def carrier_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--image`, `--service-account` and `--namespace`; the command gets those given by the carrier's keys, `given`."""
+
+    @functools.wraps(command)
+    def called(*, image: str | None, service_account: str | None, namespace: str | None, **more: Any) -> Any:
+        options = {"image": image, "serviceAccount": service_account, "namespace": namespace}
+        return command(given={key: value for key, value in options.items() if value is not None}, **more)
+
+    for option in (
+        namespace_option,
+        click.option("--service-account", metavar="NAME", help="Account of every step on a cluster."),
+        click.option("--image", metavar="IMAGE", help="Image of every step on a cluster, with its tag or digest."),
+    ):
+        called = option(called)
+    return called
+
+
+def namespace_option(command: Command) -> Command:
+    """`--namespace NS`."""
+    return click.option("--namespace", metavar="NS", help="Namespace on a cluster.")(command)
+
+
+def place_options(command: Command) -> Command:
+    """`--on` and `--namespace` of a command on a run: needed only where no folder here says where the run is."""
+    on = click.option(
+        "--on",
+        type=click.Choice(["argo"]),
+        help="Look for the run on a cluster; a run that was started from here is known without it.",
+    )
+    return namespace_option(on(command))
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chaosgate.cli.completion import complete_runs
 from chaosgate.cli.options import output_option, state_option
+from chaosgate.cli.writing import write_file
 from chaosgate.errors import ArtifactError, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ RUN_HELP = "RUN is a run's id, or a path (with a /) to its folder."
 
 
 @click.command(epilog=RUN_HELP)
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=complete_runs)
 @click.option(
     "-o",
     "--format",
@@ -51,7 +53,7 @@ def report(run: str, form: str, file: Path, state: Path) -> None:
     if str(file) == "-":
         click.echo(text, nl=False)
     else:
-        write(file, text)
+        write_file(file, text, "--output")
 
 
 def renderer(form: str) -> Callable[[ReportView], str]:
@@ -75,17 +77,9 @@ def renderer(form: str) -> Callable[[ReportView], str]:
             return render_report
 
 
-def write(file: Path, text: str) -> None:
-    """Replace `file`; a UsageError when that cannot be done."""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror}; choose another with --output FILE") from error
-
-
 @click.command(epilog=RUN_HELP)
-@click.argument("first", metavar="RUN_A")
-@click.argument("second", metavar="RUN_B")
+@click.argument("first", metavar="RUN_A", shell_complete=complete_runs)
+@click.argument("second", metavar="RUN_B", shell_complete=complete_runs)
 @click.option(
     "--any", "whatever", is_flag=True, help="Also runs of different specs, and runs that are not sealed clean."
 )

@@ -5,35 +5,63 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from chaosgate.cli.completion import complete_runs
-from chaosgate.cli.options import SpecOptions, output_option, spec_options, state_option
+from chaosgate.cli.options import (
+    FLAGS,
+    SpecOptions,
+    carrier_options,
+    output_option,
+    place_options,
+    spec_options,
+    state_option,
+)
 from chaosgate.errors import UsageError
 from chaosgate.registry import nearest, unknown
+
+if TYPE_CHECKING:
+    from chaosgate.model.spec import ChaosSpec
+    from chaosgate.run.outcome import Outcome
 
 
 @click.command()
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
     "--on",
-    type=click.Choice(["local"]),
+    type=click.Choice(["local", "argo"]),
     default="local",
     show_default=True,
-    # Checked by the choice alone: there is one carrier.
-    expose_value=False,
-    help="Who runs it.",
+    help="Who runs it: this machine, or a cluster's Argo Workflows.",
 )
+@click.option("--detach", is_flag=True, help="With --on argo: submit it and return; `attach` follows it later.")
+@carrier_options
 @spec_options
 @state_option
 @output_option
-def run(spec: Path, options: SpecOptions, state: Path, output: str) -> None:
-    """Run a spec to its verdict; the exit code is the verdict's."""
+def run(
+    spec: Path, on: str, detach: bool, given: dict[str, str], options: SpecOptions, state: Path, output: str
+) -> None:
+    """Run a spec to its verdict; the exit code is the verdict's.
+
+    On a cluster, Ctrl-C ends the run and waits for its cleanup; a second one leaves it to the cluster.
+    """
+    if on == "argo":
+        from chaosgate.cli.argo_commands import run_on_argo
+
+        run_on_argo(spec, options, given, state, output, detach=detach)
+        return
+    for option in (*(FLAGS[key] for key in given), *(["--detach"] if detach else [])):
+        raise UsageError(f"{option}: says how a cluster runs the spec; give --on argo with it, or leave it out")
+    run_here(spec, options, state, output)
+
+
+def run_here(spec: Path, options: SpecOptions, state: Path, output: str) -> None:
+    """Run a spec as processes of this machine."""
     from chaosgate.cli.live import make_listener
     from chaosgate.cli.loading import load
-    from chaosgate.cli.summary import outcome_json, print_outcome
     from chaosgate.deploy.local import unsupported
     from chaosgate.model.blocks import planned_length
     from chaosgate.planner import LOCAL, make_plan
@@ -44,11 +72,33 @@ def run(spec: Path, options: SpecOptions, state: Path, output: str) -> None:
     run_id = new_run_id(found.spec)
     with make_listener(planned_length(found.spec), run_id, quiet=output == "json") as listener:
         outcome = run_locally(found.spec, planned, state, listener, run_id)
+    finish(found.spec, outcome, state, output)
+
+
+def finish(spec: ChaosSpec, outcome: Outcome, state: Path, output: str) -> NoReturn:
+    """Say how a run ended, and end with its exit code."""
+    from chaosgate.cli.summary import outcome_json, print_outcome
+
     if output == "json":
-        _print_json(outcome_json(outcome))
+        print_json(outcome_json(outcome))
     else:
-        print_outcome(found.spec, outcome, state)
+        print_outcome(spec, outcome, state)
     raise click.exceptions.Exit(outcome.exit_code)
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@place_options
+@state_option
+@output_option
+def attach(run_id: str, on: str | None, namespace: str | None, state: Path, output: str) -> None:
+    """Follow a run on a cluster to its end, and bring its files here; the exit code is the run's.
+
+    Works for a run that is over, too: then it brings what is missing here.
+    """
+    from chaosgate.cli.argo_commands import attach_to
+
+    attach_to(run_id, on, namespace, state, output)
 
 
 @click.command()
@@ -62,32 +112,43 @@ def record(run_id: str, state: Path, output: str) -> None:
     folder = find_run(state, run_id)
     mlflow_run = record_again(run_id, state.resolve(), folder)
     if output == "json":
-        _print_json({"run": run_id, "mlflowRun": mlflow_run})
+        print_json({"run": run_id, "mlflowRun": mlflow_run})
     else:
         click.echo(f"recorded {run_id} as MLflow run {mlflow_run}")
 
 
 @click.command()
 @click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@place_options
 @state_option
 @output_option
-def cleanup(run_id: str, state: Path, output: str) -> None:
-    """Revert and stop whatever a run left behind, and seal it."""
+def cleanup(run_id: str, on: str | None, namespace: str | None, state: Path, output: str) -> None:
+    """Revert and stop whatever a run left behind, and seal it.
+
+    A run on a cluster is ended first where it still goes on, then cleaned up from here through the API server.
+    """
     from chaosgate.artifacts import SEAL
+    from chaosgate.cli.there import find_there
     from chaosgate.components import cleanup as component
     from chaosgate.components.definition import Context
     from chaosgate.components.places import step_file
     from chaosgate.model.plan import CLEANUP
 
-    file = step_file(find_run(state, run_id), CLEANUP, SEAL.file)
-    sealed = component.seal(Context(run_id, state.resolve(), {}, {}, {"cleanup": file}))
+    there = find_there(state, run_id, on, namespace)
+    if there is not None:
+        from chaosgate.cli.argo_commands import clean_there
+
+        sealed = clean_there(there)
+    else:
+        file = step_file(find_run(state, run_id), CLEANUP, SEAL.file)
+        sealed = component.seal(Context(run_id, state.resolve(), {}, {}, {"cleanup": file}))
     if output == "json":
-        _print_json(sealed.to_json())
+        print_json(sealed.to_json())
     raise click.exceptions.Exit(sealed.exit_code)
 
 
-def _print_json(data: Any) -> None:
-    # Whoever reads this may have left; the exit code stands.
+def print_json(data: Any) -> None:
+    """Data for machines. Whoever reads it may have left; the exit code stands."""
     with contextlib.suppress(BrokenPipeError):
         click.echo(json.dumps(data, indent=2))
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from chaosgate.cli.options import SpecOptions, output_option, spec_options
-from chaosgate.errors import SpecError, UsageError
+from chaosgate.cli.options import FLAGS, SpecOptions, carrier_options, output_option, spec_options
+from chaosgate.errors import SpecError, UsageError, one_line
 
 if TYPE_CHECKING:
     from chaosgate.errors import Problem
-    from chaosgate.model.plan import Plan
+    from chaosgate.model.plan import Plan, Step
     from chaosgate.model.profile import Profile
     from chaosgate.model.spec import ChaosSpec
 
+DIGEST = len("sha256:") + 12
+"""Characters by which a digest is shown to people."""
+WIDTH = 170
+"""Columns of a plan in a log."""
 SPEC = click.Path(path_type=Path)
 """Whether it can be read is said by the one who reads it, in the same words for every spec."""
 
@@ -66,7 +70,7 @@ def _ask(key: str, answers: dict[str, Any]) -> Any:
     }
     if key == "endpoint" and answers["engine"] != "endpoint":
         return None
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         return defaults[key]
     answer: str = click.prompt(key, default=defaults[key])
     answers[key] = answer
@@ -106,7 +110,7 @@ def _report(path: Path, options: SpecOptions) -> dict[str, Any]:
         found = load_any(path, options)
     except SpecError as error:
         problems = [_problem(problem, error.file) for problem in error.problems]
-        return {"file": str(path), "kind": None, "name": None, "digest": None, "problems": problems}
+        return {"file": str(path), "kind": None, "name": None, "specDigest": None, "problems": problems}
     about = _of_spec(found) if isinstance(found, ChaosSpec) else _of_profile(found)
     return {"file": str(path), **about, "problems": []}
 
@@ -124,7 +128,7 @@ def _of_spec(spec: ChaosSpec) -> dict[str, Any]:
     return {
         "kind": spec.kind,
         "name": spec.metadata.name,
-        "digest": spec.digest(),
+        "specDigest": spec.digest(),
         "labels": spec.metadata.labels,
         "engine": spec.spec.target.engine,
     }
@@ -133,7 +137,7 @@ def _of_spec(spec: ChaosSpec) -> dict[str, Any]:
 def _of_profile(profile: Profile) -> dict[str, Any]:
     from chaosgate.model.source import PROFILE_KIND
 
-    return {"kind": PROFILE_KIND, "name": profile.name, "digest": None}
+    return {"kind": PROFILE_KIND, "name": profile.name, "specDigest": None}
 
 
 def _print_reports(reports: Sequence[dict[str, Any]]) -> None:
@@ -142,19 +146,32 @@ def _print_reports(reports: Sequence[dict[str, Any]]) -> None:
         click.echo(text, err=True)
     for report in reports:
         if not report["problems"]:
-            what = report["digest"][:19] if report["digest"] else "profile"
+            what = report["specDigest"][:DIGEST] if report["specDigest"] else "profile"
             click.echo(f"{report['file']}: valid: {report['name']} {what}")
 
 
 @click.command()
 @click.argument("spec", type=SPEC)
+@click.option(
+    "--dry-run",
+    "where",
+    type=click.Choice(["server"]),
+    help="Look at the cluster instead: what is missing there, and which pods would be hit. Changes nothing.",
+)
+@carrier_options
 @spec_options
 @output_option
-def plan(spec: Path, options: SpecOptions, output: str) -> None:
+def plan(spec: Path, where: str | None, given: dict[str, str], options: SpecOptions, output: str) -> None:
     """Show the steps and windows a spec becomes; nothing is started."""
     from chaosgate.cli.loading import load
     from chaosgate.planner import LOCAL, make_plan
 
+    if where == "server":
+        from chaosgate.cli.server_plan import plan_on_server
+
+        plan_on_server(spec, options, given, output)
+    for key in given:
+        raise UsageError(f"{FLAGS[key]}: is about a cluster; give --dry-run=server with it, or leave it out")
     found = load(spec, options)
     planned = make_plan(found.spec, LOCAL, found.carrier.steps)
     json_wanted = output == "json"
@@ -166,7 +183,9 @@ def plan_json(spec: ChaosSpec, planned: Plan) -> dict[str, Any]:
     from chaosgate.model.blocks import make_blocks, planned_length
 
     blocks = [block.to_json() for block in make_blocks(spec)]
-    return {**planned.to_json(), "specDigest": planned.spec_digest, "blocks": blocks, "length": planned_length(spec)}
+    overrides = [one.to_json() for one in spec.spec.safety.overrides]
+    shown = {**planned.to_json(), "specDigest": planned.spec_digest, "blocks": blocks, "length": planned_length(spec)}
+    return {**shown, "overrides": overrides}
 
 
 def plan_text(spec: ChaosSpec, planned: Plan) -> str:
@@ -174,11 +193,8 @@ def plan_text(spec: ChaosSpec, planned: Plan) -> str:
     from chaosgate.model.blocks import make_blocks, planned_length
     from chaosgate.units import format_value
 
-    lines = [f"{planned.name}  {planned.spec_digest[:19]}  {planned_length(spec):.0f} s of load", "", "steps"]
-    for step in (*planned.steps, planned.finally_):
-        sources = ", ".join(dict.fromkeys(read.step for read in step.inputs)) or "-"
-        arguments = " ".join(f"{name}={value}" for name, value in step.arguments.items())
-        lines.append(f"  {step.id:<18} {step.component:<9} after {sources:<40} {arguments}".rstrip())
+    lines = [f"{planned.name}  {planned.spec_digest[:DIGEST]}  {planned_length(spec):.0f} s of load", "", "steps"]
+    lines += _step_lines((*planned.steps, planned.finally_))
     for block in make_blocks(spec):
         lines += ["", f"{block.phase}: {len(block.windows)} windows, {block.recovery:.1f} s of recovery"]
         for window in block.windows:
@@ -186,4 +202,22 @@ def plan_text(spec: ChaosSpec, planned: Plan) -> str:
             dose = format_value(window.dose, fault.axis().dimension) if window.dose else "control"
             requests = spec.spec.workload.arrivals.rate * fault.dose.hold
             lines.append(f"  {window.index:>3}  {window.fault:<24} {dose:<10} about {requests:.0f} requests")
+    if spec.spec.safety.overrides:
+        lines += ["", "rules of safety that do not hold"]
+        lines += [f"  {one.rule:<20} {one.reason}" for one in spec.spec.safety.overrides]
     return "\n".join(lines)
+
+
+def _step_lines(steps: Sequence[Step]) -> Iterator[str]:
+    """A step each, with what it waits for and its arguments, digests by their first digits."""
+    from chaosgate.cli.width import fold
+
+    ids, components = max(18, *(len(step.id) for step in steps)), max(9, *(len(step.component) for step in steps))
+    for step in steps:
+        sources = ", ".join(dict.fromkeys(read.step for read in step.inputs)) or "-"
+        values = {
+            name: value[:DIGEST] if value.startswith("sha256:") else value for name, value in step.arguments.items()
+        }
+        arguments = " ".join(f"{name}={one_line(value)}" for name, value in values.items())
+        head = f"  {step.id:<{ids}} {step.component:<{components}} after "
+        yield from fold(f"{sources:<24} {arguments}".rstrip(), WIDTH, head)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chaosgate.cli.console import make_console
+from chaosgate.cli.console import make_console, print_hanging
 from chaosgate.cli.live import load_text, window_text
 from chaosgate.cli.summary import coloured
 from chaosgate.errors import one_line
@@ -57,7 +57,7 @@ def print_status(status: RunStatus, console: Console | None = None, now: float |
         ("state", _state(line.state).append(f", started {age_text(now - line.started)} ago", style="")),
         ("verdict", _verdict(status)),
         ("seal", Text(seal_text(status))),
-        ("processes", Text(_processes(status))),
+        *_carriers(status),
     ):
         _labelled(console, label, text)
     if status.abort is not None:
@@ -71,8 +71,17 @@ def print_status(status: RunStatus, console: Console | None = None, now: float |
         _labelled(console, "next", Text(following))
 
 
+def _carriers(status: RunStatus) -> Iterator[tuple[str, Text]]:
+    """What carries the run: processes of this machine, or pods of a cluster."""
+    if status.cluster is None:
+        yield "processes", Text(_processes(status))
+    else:
+        yield "cluster", Text(status.cluster)
+        yield "pods", Text(", ".join(status.pods) or "none running")
+
+
 def _labelled(console: Console, label: str, text: Text) -> None:
-    console.print(Text(f"{label:<11}").append_text(text))
+    print_hanging(console, Text(f"{label:<11}"), text)
 
 
 def _print_steps(steps: Sequence[StepView], console: Console) -> None:
@@ -103,17 +112,21 @@ def step_text(step: StepView) -> str:
 
 def next_steps(status: RunStatus) -> Iterator[str]:
     """What to do next, as commands where there are any."""
-    run = status.line.run
+    run = f"{status.line.run} {status.reached_by}".strip()
+    if status.cluster is not None and status.line.state != "unsealed" and status.report is None:
+        # Its files are not here yet.
+        yield f"chaosgate attach {run}"
     match status.line.state:
         case "running":
             yield f"chaosgate logs {run} --follow"
             yield f"chaosgate abort {run} --reason TEXT"
-        case "elsewhere":
+        case "elsewhere" if status.cluster is None:
             yield "ask on the machine it belongs to; nothing can be said of its processes from here"
         case "unsealed":
             yield f"chaosgate cleanup {run}"
         case "interrupted" | "finished":
-            if status.recording is None or status.recording.mlflow_run is None:
+            recorded = status.recording is not None and status.recording.mlflow_run is not None
+            if not recorded and (status.cluster is None or status.report is not None):
                 yield f"chaosgate record {run}"
             if status.line.state == "interrupted":
                 yield "run the spec again: this run says nothing about its subject"

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosgate.artifacts import ESTIMATES, FIT, RECORDING, REPORT, STATUS, Artifact, Identity, read_if_there
-from chaosgate.cli.console import make_console
+from chaosgate.cli.console import make_console, print_hanging
+from chaosgate.components.aborting import read_abort
 from chaosgate.components.places import step_file
 from chaosgate.model.base import Frozen
 from chaosgate.model.plan import CONCLUDE
@@ -43,12 +44,17 @@ def print_outcome(spec: ChaosSpec, outcome: Outcome, state: Path, console: Conso
         console.print(f"verdict: error: {why_no_verdict(outcome)}", markup=False)
     for problem in outcome.problems:
         console.print(f"problem: {problem}", markup=False)
+    if outcome.missing is not None:
+        console.print(f"missing: not all files of the run are here: {outcome.missing}", markup=False)
     print_cleanup(outcome, console)
     print_places(spec, outcome, state, console)
 
 
 def why_no_verdict(outcome: Outcome) -> str:
     """Why conclude left none: its own words where it has any."""
+    abort = read_abort(outcome.folder)
+    if abort is not None:
+        return f"{abort.sentence()}; whoever aborted it has the verdict, and MLflow"
     if outcome.signal is not None:
         return f"interrupted by {signal.Signals(outcome.signal).name} before there was a verdict"
     status = read(outcome, STATUS)
@@ -89,7 +95,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict and each reason."""
     console.print(Text("verdict: ").append(coloured(verdict.verdict)))
     for reason in verdict.reasons:
-        console.print(Text("  ").append(coloured(reason.verdict)).append(f"  {reason.text}"))
+        print_hanging(console, Text("  ").append(coloured(reason.verdict)).append("  "), Text(reason.text))
 
 
 def print_cleanup(outcome: Outcome, console: Console) -> None:
@@ -134,6 +140,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "folder": str(outcome.folder),
         "exitCode": outcome.exit_code,
         "problems": list(outcome.problems),
+        "missing": outcome.missing,
         "verdict": outcome.verdict.to_json() if outcome.verdict else None,
         "cleanup": outcome.cleanup.to_json() if outcome.cleanup else None,
     }

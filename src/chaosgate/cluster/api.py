@@ -50,6 +50,8 @@ KINDS: dict[str, Kind] = {
         Kind("ReplicaSet", "apis/apps/v1", "replicasets"),
         Kind("Job", "apis/batch/v1", "jobs"),
         Kind("NetworkPolicy", "apis/networking.k8s.io/v1", "networkpolicies"),
+        Kind("LimitRange", "api/v1", "limitranges"),
+        Kind("PodDisruptionBudget", "apis/policy/v1", "poddisruptionbudgets"),
         Kind("EndpointSlice", "apis/discovery.k8s.io/v1", "endpointslices"),
         Kind("Workflow", "apis/argoproj.io/v1alpha1", "workflows"),
         Kind("CronWorkflow", "apis/argoproj.io/v1alpha1", "cronworkflows"),
@@ -70,11 +72,41 @@ KINDS: dict[str, Kind] = {
 """The kinds that are read or written, by name."""
 
 
-class Cluster:
-    """The API server as one account sees it; `namespace` is where objects are unless another is named."""
+class Conflict(ClusterError):
+    """An object was changed by somebody else between reading and writing it; read it again."""
 
-    def __init__(self, client: Any, namespace: str) -> None:
-        self.client, self.namespace = client, namespace
+
+class Forbidden(ClusterError):
+    """The account may not do this, or not see it."""
+
+
+class Missing(ClusterError):
+    """What was to be changed is not there, or the API server does not know it."""
+
+
+REFUSALS: Mapping[int, type[ClusterError]] = {403: Forbidden, 404: Missing, 409: Conflict}
+"""Statuses of which a caller can make something."""
+
+
+class Cluster:
+    """The API server as one account sees it; `namespace` is where objects are unless another is named.
+
+    `context` is the kubeconfig's context that leads to it, None in a pod.
+    """
+
+    def __init__(self, client: Any, namespace: str, context: str | None = None) -> None:
+        self.client, self.namespace, self.context = client, namespace, context
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return str(self.client.configuration.host)
+
+    def as_user(self, user: str) -> Cluster:
+        """The same cluster as `user` sees it, for who may impersonate; a service account is one of the users."""
+        client = type(self.client)(self.client.configuration)
+        client.set_default_header("Impersonate-User", user)
+        return Cluster(client, self.namespace, self.context)
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> Json | None:
         """The object, None when there is none."""
@@ -130,14 +162,34 @@ class Cluster:
             body["preconditions"] = {"uid": uid}
         return self._call("DELETE", self._path(kind, name, namespace), {}, body, missing=True) is not None
 
-    def logs(self, pod: str, *, container: str | None = None, lines: int | None = None, previous: bool = False) -> str:
-        """What a pod's container printed."""
+    def logs(
+        self,
+        pod: str,
+        *,
+        container: str | None = None,
+        lines: int | None = None,
+        previous: bool = False,
+        since: str | None = None,
+        stamped: bool = False,
+        namespace: str | None = None,
+    ) -> str:
+        """What a pod's container printed, from the time `since` (RFC 3339) on; `stamped`: each line behind its time."""
         query = {} if container is None else {"container": container}
         if lines is not None:
             query["tailLines"] = str(lines)
         if previous:
             query["previous"] = "true"
-        return str(self._text("GET", self._path("Pod", pod, None) + "/log", query))
+        if since is not None:
+            query["sinceTime"] = since
+        if stamped:
+            query["timestamps"] = "true"
+        return str(self._text("GET", self._path("Pod", pod, namespace) + "/log", query))
+
+    def serves(self, kind: str) -> bool:
+        """Whether the API server knows the kind: it may be a custom one that nobody has installed."""
+        known = KINDS[kind]
+        found = self._call("GET", f"/{known.group}", missing=True)
+        return any(one["name"] == known.plural for one in (found or {}).get("resources", []))
 
     def version(self) -> str:
         """The API server's version, such as `v1.34.4`."""
@@ -201,7 +253,8 @@ class Cluster:
             # 409 is what a deletion answers whose precondition names another object: that one is gone.
             if missing and error.status in ((404, 409) if method == "DELETE" else (404,)):
                 return None
-            raise ClusterError(f"{method} {path}: {refusal(error.status, error.body)}") from error
+            kind = REFUSALS.get(error.status, ClusterError)
+            raise kind(f"{method} {path}: {refusal(error.status, error.body)}") from error
         except (HTTPError, OSError) as error:
             raise ClusterError(
                 f"{self.client.configuration.host}: the Kubernetes API does not answer: {one_line(str(error))}"
@@ -219,20 +272,34 @@ def refusal(status: int | None, body: str | bytes | None) -> str:
     return f"refused with {status}: {one_line(str(message))}{advice.get(status or 0, '')}"
 
 
-def open_cluster(namespace: str | None = None) -> Cluster:
-    """The cluster this process belongs to, else the one of the kubeconfig; a ClusterError when there is neither."""
-    from kubernetes import client, config
+def open_cluster(namespace: str | None = None, context: str | None = None) -> Cluster:
+    """The cluster this process belongs to, else the one of the kubeconfig; a ClusterError when there is neither.
+
+    `context` names one of the kubeconfig's contexts; without it the current one is meant.
+    """
+    try:
+        import urllib3
+        from kubernetes import client, config
+    except ModuleNotFoundError as error:
+        raise ClusterError(
+            "the Kubernetes client is not installed; install it: pip install 'chaosgate[kubernetes]'"
+        ) from error
 
     configuration = client.Configuration()
     try:
         if SERVICE_ACCOUNT.is_dir():
             config.load_incluster_config(client_configuration=configuration)
-            own = (SERVICE_ACCOUNT / "namespace").read_text().strip()
+            own, context = (SERVICE_ACCOUNT / "namespace").read_text().strip(), None
         else:
-            config.load_kube_config(client_configuration=configuration)
-            own = config.list_kube_config_contexts()[1]["context"].get("namespace", "default")
+            config.load_kube_config(context=context, client_configuration=configuration)
+            contexts, current = config.list_kube_config_contexts()
+            chosen = next((one for one in contexts if one["name"] == context), current)
+            own, context = chosen["context"].get("namespace", "default"), chosen["name"]
     except (config.ConfigException, OSError) as error:
         raise ClusterError(
             f"no cluster is configured: {one_line(str(error))}; set KUBECONFIG, or run in a pod with a service account"
         ) from error
-    return Cluster(client.ApiClient(configuration), namespace or own)
+    if not configuration.verify_ssl:
+        # Who wrote so into the kubeconfig knows; a line of warning with each call would hide everything else.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    return Cluster(client.ApiClient(configuration), namespace or own, context)

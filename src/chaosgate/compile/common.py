@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chaosgate.components.definition import Component, Requests, find_component
-from chaosgate.errors import UsageError
 from chaosgate.model.carrier import Carrier, Resources
 from chaosgate.model.plan import Plan, Step
 from chaosgate.model.spec import ChaosSpec
@@ -18,11 +16,7 @@ USER = 65532
 """The numeric user and group of the image, for Kubernetes refuses a user it cannot tell from root."""
 PART_OF = "chaosgate"
 LABEL_LIMIT = 63
-"""Characters of a label's value in Kubernetes, and of the name in its key."""
-PREFIX_LIMIT = 253
-"""Characters of the DNS name before the slash of a label's key."""
-_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_DNS_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+"""Characters of a label's value in Kubernetes."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +50,7 @@ def requests_of(component: Component, carrier: Carrier) -> Requests:
 
 
 def labels(plan: Plan, spec: ChaosSpec, carrier: Carrier) -> dict[str, str]:
-    """The labels of everything a pipeline makes; chaosgate's own win over the spec's and the carrier's.
-
-    A UsageError names a label that Kubernetes would refuse.
-    """
-    check_labels("the spec's label", spec.metadata.labels)
-    check_labels("the carrier's label", carrier.labels)
+    """The labels of everything a pipeline makes; chaosgate's own win over the spec's and the carrier's."""
     return {
         **spec.metadata.labels,
         **carrier.labels,
@@ -69,32 +58,3 @@ def labels(plan: Plan, spec: ChaosSpec, carrier: Carrier) -> dict[str, str]:
         "chaosgate/spec": plan.name,
         "chaosgate/spec-digest": plan.spec_digest.removeprefix("sha256:")[:LABEL_LIMIT],
     }
-
-
-def check_labels(whose: str, found: Mapping[str, str]) -> None:
-    """A UsageError for the first label that Kubernetes refuses; `whose` says where it was read.
-
-    The syntax is from https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/.
-    """
-    for key, value in found.items():
-        if not _is_label_key(key):
-            raise UsageError(
-                f"{whose} {key!r}: Kubernetes wants a name of at most {LABEL_LIMIT} letters, digits, '-', '_' and '.' "
-                "that starts and ends with a letter or digit, after an optional DNS name and a slash, such as "
-                "example.com/team; rename the label"
-            )
-        if value and not _is_label_word(value):
-            raise UsageError(
-                f"{whose} {key!r}: read the value {value!r}; Kubernetes wants at most {LABEL_LIMIT} letters, digits, "
-                "'-', '_' and '.' that start and end with a letter or digit; write another value"
-            )
-
-
-def _is_label_key(key: str) -> bool:
-    prefix, slash, name = key.rpartition("/")
-    dns = not slash or (len(prefix) <= PREFIX_LIMIT and _DNS_NAME.fullmatch(prefix) is not None)
-    return dns and _is_label_word(name)
-
-
-def _is_label_word(text: str) -> bool:
-    return len(text) <= LABEL_LIMIT and _WORD.fullmatch(text) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from chaosgate.artifacts import STATUS, Identity, write_document
@@ -76,7 +76,9 @@ def attempt(run: Callable[[Context], Status], context: Context) -> Status:
 
 def parse(component: Component, argv: Sequence[str]) -> Context:
     """The context from the flags that `Component.argv` wrote."""
-    parser = argparse.ArgumentParser(prog=f"chaosgate.components {component.name}", description=component.summary)
+    parser = argparse.ArgumentParser(
+        prog=f"chaosgate.components {component.name}", description=component.summary, allow_abbrev=False
+    )
     parser.add_argument("--run", required=True)
     parser.add_argument("--state", type=Path, default=os.environ.get(STATE_VARIABLE))
     parser.add_argument(executor_output.FLAG)
@@ -89,7 +91,7 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
             parser.add_argument(f"--{port.name}", type=Path, required=True)
     for port in component.outputs:
         parser.add_argument(f"--{port.name}-out", type=Path, required=True)
-    words = vars(parser.parse_args(argv))
+    words = vars(parser.parse_args(list(_joined(component, argv))))
     return Context(
         run=words["run"],
         state=words["state"],
@@ -99,6 +101,15 @@ def parse(component: Component, argv: Sequence[str]) -> Context:
         outputs={port.name: words[f"{port.name}_out"] for port in component.outputs},
         executor_input=words["executor_input"],
     )
+
+
+def _joined(component: Component, argv: Sequence[str]) -> Iterator[str]:
+    """`argv` with each argument's value behind a `=`: argparse would take one that begins with a dash for a flag."""
+    flags = {f"--{name}" for name in component.arguments}
+    words = iter(argv)
+    for word in words:
+        value = next(words, None) if word in flags else None
+        yield word if value is None else f"{word}={value}"
 
 
 def _step_and_path(text: str) -> tuple[str, Path]:

@@ -83,6 +83,7 @@ def close_record(context: Context, spec: ChaosSpec, opened: Record | None, verdi
         finished=now,
         environment=opened.environment if opened else environment(),
         recorded=place_of(spec, context.state),
+        overrides=spec.spec.safety.overrides,
     )
 
 

@@ -6,14 +6,24 @@ A stranger's component is a `Component` of its own that a plug-in module hands t
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from chaosgate.artifacts import ARTIFACTS
 from chaosgate.errors import RegistryError, UsageError
+from chaosgate.model.base import NAME_PATTERN
+from chaosgate.model.carrier import QUANTITY
 from chaosgate.registry import load_kinds, unknown
+
+EXECUTOR_INPUT = "executor-input"
+CARRIER_FLAGS = ("run", "state", EXECUTOR_INPUT)
+"""What a carrier tells every component besides its arguments and files, each as a flag."""
+_ARGUMENT = re.compile(r"[a-z][a-z0-9-]*")
+_ENTRY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class Component:
     outputs: tuple[Port, ...] = ()
     requests: Requests = Requests(cpu="50m", memory="192Mi")
     kubernetes: bool = False
-    """Whether it acts on objects of a cluster; the container of no other component gets the account's token."""
+    """Whether it reads or changes objects of a cluster; no other component's container gets the account's token."""
 
     def function(self) -> Callable[[Context], Any]:
         """What runs the component."""
@@ -133,6 +143,7 @@ COMPONENTS: dict[str, Component] = {
             inputs=ports("spec", "endpoint", "status"),
             outputs=ports("observations", "ledger", "timeline", "gauges", "status"),
             requests=Requests(cpu="250m", memory="384Mi"),
+            kubernetes=True,
         ),
         _built_in(
             "inject",
@@ -167,21 +178,51 @@ BUILT_IN: frozenset[str] = frozenset(COMPONENTS)
 
 
 def register(component: Component) -> None:
-    """Make a stranger's component known; a RegistryError when its name is taken by another or a port is unknown."""
+    """Make a stranger's component known; a RegistryError when its name is taken, or when no carrier could run it."""
+    if not isinstance(component, Component):
+        raise RegistryError(f"read {component!r}; register takes a Component")
     taken = COMPONENTS.get(component.name, component)
     if taken != component:
         raise RegistryError(
             f"component {component.name!r} is registered twice: by {taken.entry} and by {component.entry}; rename one"
         )
-    check_ports(component)
+    check_definition(component)
     COMPONENTS[component.name] = component
 
 
-def check_ports(component: Component) -> None:
-    """A RegistryError for a port that is named after no artifact."""
+def check_definition(component: Component) -> None:
+    """A RegistryError for the first thing by which a carrier could not run it: a name, a flag, a port, a quantity."""
+    for problem in _problems(component):
+        raise RegistryError(f"component {component.name!r}: {problem}")
+
+
+def _problems(component: Component) -> Iterator[str]:
+    if not re.fullmatch(NAME_PATTERN, component.name.replace(".", "-")):
+        yield "names a step, so it must be small letters, digits, dashes and dots, at most 63 of them"
+    if component.summary != component.summary.strip() or len(component.summary.splitlines()) != 1:
+        yield f"has the summary {component.summary!r}; say in one line what it does"
     for port in (*component.inputs, *component.outputs):
         if port.artifact not in ARTIFACTS:
-            raise RegistryError(f"component {component.name!r}: {unknown('port', port.name, ARTIFACTS)}")
+            yield unknown("port", port.name, ARTIFACTS)
+    yield from _flag_problems(component)
+    for what, quantity in (("cpu", component.requests.cpu), ("memory", component.requests.memory)):
+        if not re.fullmatch(QUANTITY, quantity):
+            yield f"asks for {what} {quantity!r}; write a Kubernetes quantity such as 250m or 512Mi"
+    if not _ENTRY.fullmatch(component.entry):
+        yield f"its entry {component.entry!r} leads nowhere; write module:function"
+
+
+def _flag_problems(component: Component) -> Iterator[str]:
+    for name in component.arguments:
+        if not _ARGUMENT.fullmatch(name):
+            yield f"has the argument {name!r}; write small letters, digits and dashes, without the leading --"
+        elif keyword.iskeyword(name):
+            yield f"has the argument {name!r}, a word of Python, which Kubeflow Pipelines cannot carry; rename it"
+    inputs, outputs = ([port.name for port in ports] for ports in (component.inputs, component.outputs))
+    flags = ["help", *CARRIER_FLAGS, *component.arguments, *inputs, *(f"{name}-out" for name in outputs)]
+    doubles = sorted({flag for flag in flags if flags.count(flag) > 1})
+    if doubles:
+        yield f"has the flag --{', --'.join(doubles)} twice; every flag needs a name of its own"
 
 
 def find_component(name: str, known: Iterable[str] = ()) -> Component:

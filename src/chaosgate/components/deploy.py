@@ -71,6 +71,7 @@ def open_record(spec: ChaosSpec, state: Path | None) -> Record:
         finished=None,
         environment=environment(),
         recorded=place_of(spec, state),
+        overrides=spec.spec.safety.overrides,
     )
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from chaosgate.artifacts import ESTIMATES, FIT, SPEC, VERDICT, Identity, read_document, read_if_there
 from chaosgate.artifacts.files import write_whole
-from chaosgate.components.definition import Component, Context
+from chaosgate.components.definition import EXECUTOR_INPUT, Component, Context
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.model.plan import CONCLUDE
 from chaosgate.model.result import EXIT_CODES, Verdict
 from chaosgate.strict_json import parse_json
 from chaosgate.tracking.pages import run_points
 
-FLAG = "--executor-input"
+FLAG = f"--{EXECUTOR_INPUT}"
 """The flag that takes the executor input as JSON; given by Kubeflow Pipelines alone."""
 METRICS = "metrics"
 """The output artifact whose metadata are the numbers; no file belongs to it."""

@@ -11,10 +11,11 @@ from chaosgate.components.definition import Context
 from chaosgate.components.inputs import problem_before, read_endpoint, read_phase, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.deploy.processes import alive
-from chaosgate.errors import GatewayError
+from chaosgate.errors import ClusterError, GatewayError
 from chaosgate.estimate import estimate_steady_state
+from chaosgate.inject.cluster.switch import ClusterSwitch
 from chaosgate.inject.http import GatewayAdmin, read_token
-from chaosgate.inject.sweep import run_sweep, wait_for
+from chaosgate.inject.sweep import FaultSwitch, Refused, refuse_again, run_sweep, wait_for
 from chaosgate.judge import steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.plan import Block, PlannedWindow
@@ -33,7 +34,12 @@ def run(context: Context) -> Status:
         endpoint = read_endpoint(context, identity)
         admin = GatewayAdmin(endpoint.admin, read_token(endpoint.token))
         start = float(context.arguments["start"])
-        injection = asyncio.run(inject(admin, spec, block, lambda: why_not(context, spec, endpoint), start))
+        switch = switch_of(context.run, spec, block, endpoint, admin)
+
+        def objection() -> str | None:
+            return why_not(context, spec, endpoint) or why_unsafe(switch, block)
+
+        injection = asyncio.run(inject(admin, switch, spec, block, objection, start))
     write_document(context.outputs["injection"], INJECTION, identity, injection)
     return injection.status
 
@@ -43,9 +49,23 @@ def declined(block: Block, reason: str) -> Injection:
     return Injection(phase=block.phase, status=Status(status="declined", reason=reason))
 
 
+def switch_of(run: str, spec: ChaosSpec, block: Block, endpoint: Endpoint, admin: GatewayAdmin) -> FaultSwitch:
+    """Who switches the faults of `block`: the gateway, and on a cluster what changes its objects, too."""
+    if endpoint.namespace is None:
+        return admin
+    from chaosgate.components import on_cluster
+
+    return on_cluster.fault_switch(run, spec, block.phase, endpoint, admin)
+
+
 def why_not(context: Context, spec: ChaosSpec, endpoint: Endpoint) -> str | None:
     """Why nothing may be injected; None when all is as it must be."""
     return why_unguarded(context.run, endpoint) or why_unsteady(context, spec)
+
+
+def why_unsafe(switch: FaultSwitch, block: Block) -> str | None:
+    """Why nothing may be changed on the cluster for `block`; None where nothing is, or all of it may."""
+    return "; ".join(switch.obstacles(block.windows)) or None if isinstance(switch, ClusterSwitch) else None
 
 
 def why_unguarded(run: str, endpoint: Endpoint) -> str | None:
@@ -67,7 +87,12 @@ def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
 
 
 async def inject(
-    gateway: GatewayAdmin, spec: ChaosSpec, block: Block, objection: Callable[[], str | None], start: float
+    gateway: GatewayAdmin,
+    switch: FaultSwitch,
+    spec: ChaosSpec,
+    block: Block,
+    objection: Callable[[], str | None],
+    start: float,
 ) -> Injection:
     """Sweep, or not; either way, and after a SIGTERM too, measure is told that nothing more comes."""
     task = asyncio.current_task()
@@ -76,7 +101,7 @@ async def inject(
     async with gateway as admin:
         try:
             reason = objection()
-            return await sweep(admin, spec, block, start) if reason is None else declined(block, reason)
+            return await sweep(switch, spec, block, start) if reason is None else declined(block, reason)
         except asyncio.CancelledError:
             why = "it was ended by SIGTERM before its sweep was over"
             return Injection(phase=block.phase, status=Status(status="failed", reason=why))
@@ -84,8 +109,11 @@ async def inject(
             await admin.post("injected", phase=block.phase)
 
 
-async def sweep(admin: GatewayAdmin, spec: ChaosSpec, block: Block, start: float) -> Injection:
-    """What was injected; a gateway that fails leaves the windows unproved and the status `failed`."""
+async def sweep(switch: FaultSwitch, spec: ChaosSpec, block: Block, start: float) -> Injection:
+    """What was injected; a gateway or a cluster that fails leaves the windows unproved and the status `failed`.
+
+    A window that is refused, as what it would change is not safe, ends the sweep as `declined`.
+    """
 
     def report(window: PlannedWindow | None) -> None:
         if window is None:
@@ -102,8 +130,12 @@ async def sweep(admin: GatewayAdmin, spec: ChaosSpec, block: Block, start: float
         )
 
     try:
-        await wait_for(admin, block.phase, "started", start)
-        windows, halted = await run_sweep(admin, spec, block, report)
-    except GatewayError as error:
+        await wait_for(switch, block.phase, "started", start)
+        await refuse_again(switch, block.phase, "on", "injected", "done")
+        windows, halted = await run_sweep(switch, spec, block, report)
+    except Refused as refused:
+        status = Status(status="declined", reason=str(refused))
+        return Injection(phase=block.phase, status=status, windows=refused.done)
+    except (GatewayError, ClusterError) as error:
         return Injection(phase=block.phase, status=Status(status="failed", reason=str(error)))
     return Injection(phase=block.phase, status=Status(status="ok"), windows=tuple(windows), halted=halted)

@@ -15,15 +15,16 @@ from chaosgate.components.definition import Context
 from chaosgate.components.inputs import problem_before, read_endpoint, read_spec
 from chaosgate.components.progress import tell
 from chaosgate.deploy.subject import read_subject
-from chaosgate.errors import ChaosgateError, DeployError, GatewayError
+from chaosgate.errors import ChaosgateError, ClusterError, DeployError, GatewayError
 from chaosgate.inject.http import GatewayAdmin, read_token
+from chaosgate.inject.sweep import refuse_again
 from chaosgate.loadgen.gauges import read_gauges
 from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
 from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.model.blocks import BASELINE
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
-from chaosgate.model.result import Endpoint, Status
+from chaosgate.model.result import Endpoint, Status, Subject
 from chaosgate.model.spec import ChaosSpec
 
 POLL = 0.25
@@ -75,6 +76,7 @@ class Phase:
     async def measure(self) -> None:
         """Load with its watchers beside it, then what the gateway kept of it."""
         async with GatewayAdmin(self.endpoint.admin, read_token(self.endpoint.token)) as admin:
+            await refuse_again(admin, self.name, "started")
             started = await admin.post("started", phase=self.name, detail={"warmup": self.warmup})
             clock = PhaseClock()
             stats = LiveStats()
@@ -83,6 +85,7 @@ class Phase:
                 asyncio.create_task(self.ending(self.watch_timeline(admin))),
                 asyncio.create_task(self.ending(self.watch_seconds(admin, stats, generator, clock))),
                 asyncio.create_task(self.ending(self.watch_gauges(clock, started))),
+                *(asyncio.create_task(self.ending(self.watch_target(one, clock, started))) for one in self.targets()),
             ]
             try:
                 await generator.run(self.over)
@@ -169,14 +172,47 @@ class Phase:
                 ]
                 await asyncio.sleep(GAUGES_EVERY)
 
+    def targets(self) -> list[Callable[[], dict[str, float]]]:
+        """What reads the target of each fault of the cluster; nothing of a run that is on none."""
+        if self.endpoint.namespace is None:
+            return []
+        from chaosgate.components import on_cluster
+
+        return [watch.read for watch in on_cluster.watches(self.spec, self.endpoint)]
+
+    async def watch_target(self, read: Callable[[], dict[str, float]], clock: PhaseClock, started: float) -> None:
+        """Each second: what the API server says of a fault's target; when it does not answer there is a gap."""
+        noted = False
+        while True:
+            begun = clock.now()
+            try:
+                values = await asyncio.to_thread(read)
+            except ClusterError as error:
+                values = {}
+                if not noted:
+                    noted = True
+                    tell("note", phase=self.name, text=f"no gauges of the target: {error}")
+            at = started + clock.now()
+            self.gauges += [Gauge(at=at, phase=self.name, name=name, value=value) for name, value in values.items()]
+            await asyncio.sleep(max(0.0, begun + GAUGES_EVERY - clock.now()))
+
     async def post_subject(self, admin: GatewayAdmin) -> None:
         """Read the subject back after the last request; without an answer the timeline lacks it, which judge sees."""
         try:
-            subject = await read_subject(self.endpoint.url, self.spec.spec.target.model)
-        except DeployError as error:
+            subject = await self.read_subject()
+        except (ClusterError, DeployError) as error:
             tell("note", phase=self.name, text=f"the subject could not be read back: {error}")
             return
         await admin.post("subject", phase=self.name, detail=subject.to_json())
+
+    async def read_subject(self) -> Subject:
+        """What answers now, and on a cluster the image that it runs."""
+        subject = await read_subject(self.endpoint.url, self.spec.spec.target.model)
+        if self.endpoint.target is None:
+            return subject
+        from chaosgate.components import on_cluster
+
+        return await asyncio.to_thread(on_cluster.with_image, subject, self.endpoint.target)
 
     async def collect(self, admin: GatewayAdmin) -> None:
         """Ledger and timeline of the phase, once the gateway has finished every row."""

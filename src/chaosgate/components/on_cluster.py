@@ -8,11 +8,13 @@ from pathlib import Path
 
 from chaosgate.artifacts import RECORD, SPEC, Identity, document_text, read_document, spec_identity
 from chaosgate.cluster.api import Cluster, open_cluster
+from chaosgate.cluster.names import hit_selector
 from chaosgate.components.definition import Context
 from chaosgate.components.deploy import declared_phases, subject_at
 from chaosgate.components.progress import tell
 from chaosgate.components.recording import record
 from chaosgate.deploy.cluster.bring_up import (
+    MARKER,
     address,
     arm_sweeper,
     mark,
@@ -27,10 +29,18 @@ from chaosgate.deploy.cluster.clean import is_marked, remove_marker, remove_obje
 from chaosgate.deploy.cluster.manifests import ADMIN_PORT, OwnPod
 from chaosgate.deploy.cluster.names import object_name
 from chaosgate.deploy.cluster.own_pod import read_own_pod
+from chaosgate.deploy.cluster.rbac import cluster_faults, target_namespace
+from chaosgate.deploy.cluster.safety import Guard
+from chaosgate.deploy.cluster.subject import Served, one_image, own_pods, reach, read_image
 from chaosgate.errors import ArtifactError, DeployError, GatewayError, TrackingError
+from chaosgate.inject.cluster.switch import ClusterSwitch
+from chaosgate.inject.cluster.undo import Place, places_of, undo
 from chaosgate.inject.http import GatewayAdmin, read_token
+from chaosgate.inject.sweep import FaultSwitch
+from chaosgate.loadgen.cluster_gauges import TargetWatch
+from chaosgate.model.fault import ClusterTarget
 from chaosgate.model.plan import DEPLOY
-from chaosgate.model.result import Cleanup, Endpoint, SecretRef, Verdict
+from chaosgate.model.result import Cleanup, Endpoint, SecretRef, Subject, Verdict
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import KEY_VARIABLE
 from chaosgate.tracking.mlflow_record import recorded_digest, seal_run
@@ -49,18 +59,52 @@ def bring_up(run: str, spec: ChaosSpec, deadline: float) -> Endpoint:
     own = read_own_pod(cluster)
     mark(cluster, run, document_text(SPEC, spec_identity(spec), spec))
     arm_sweeper(cluster, run, own, deadline)
-    upstream = start_target(cluster, run, own, spec, deadline + LIFETIME_GRACE)
-    asyncio.run(subject_at(upstream, spec))
+    served = start_target(cluster, run, own, spec, deadline + LIFETIME_GRACE)
+    asyncio.run(subject_at(served.url, spec))
     phases = declared_phases(spec)
-    url, admin = start_gateway(cluster, run, own, spec, upstream, phases, deadline + LIFETIME_GRACE)
-    subject = asyncio.run(subject_at(url, spec))
-    return Endpoint(url=url, admin=admin, token=token, upstream=upstream, subject=subject, namespace=cluster.namespace)
+    url, admin = start_gateway(cluster, run, own, spec, served.url, phases, deadline + LIFETIME_GRACE)
+    image = None if served.pods is None else one_image(cluster, served.pods)
+    return Endpoint(
+        url=url,
+        admin=admin,
+        token=token,
+        upstream=served.url,
+        subject=asyncio.run(subject_at(url, spec)).model_copy(update={"image_digest": image}),
+        namespace=cluster.namespace,
+        target=served.pods,
+    )
 
 
-def start_target(cluster: Cluster, run: str, own: OwnPod, spec: ChaosSpec, lifetime: float) -> str:
-    """The address of the server under test: one that runs, or the embedded engine that is started for the run."""
+def start_target(cluster: Cluster, run: str, own: OwnPod, spec: ChaosSpec, lifetime: float) -> Served:
+    """The server under test: one that runs, or the embedded engine that is started for the run."""
     target = spec.spec.target
-    return target.endpoint.rstrip("/") if target.endpoint else start_engine(cluster, run, own, spec, lifetime)
+    if target.kubernetes is not None:
+        return reach(cluster, run, target.kubernetes)
+    if target.endpoint is not None:
+        return Served(target.endpoint.rstrip("/"), None)
+    url = start_engine(cluster, run, own, spec, lifetime)
+    return Served(url, own_pods(cluster, spec, run))
+
+
+def with_image(subject: Subject, pods: ClusterTarget) -> Subject:
+    """`subject` with the image that its pods run now; a DeployError when none of them tells."""
+    return subject.model_copy(update={"image_digest": read_image(open_cluster(), pods)})
+
+
+def fault_switch(run: str, spec: ChaosSpec, phase: str, endpoint: Endpoint, gateway: GatewayAdmin) -> FaultSwitch:
+    """Who switches the faults of a phase; rules of safety are looked at before every window."""
+    if not cluster_faults(spec):
+        return gateway
+    cluster = open_cluster()
+    guard = Guard(cluster, spec, run, endpoint.target)
+    return ClusterSwitch(gateway, cluster, run, spec, phase, endpoint.target, guard.check)
+
+
+def watches(spec: ChaosSpec, endpoint: Endpoint) -> list[TargetWatch]:
+    """Who reads each second what the API server says of the targets of the spec's faults."""
+    faults = cluster_faults(spec)
+    cluster = open_cluster() if faults else None
+    return [TargetWatch(cluster, fault, endpoint.target) for fault in faults if cluster is not None]
 
 
 def why_unguarded(run: str) -> str | None:
@@ -80,25 +124,49 @@ def record_opened(context: Context, spec: ChaosSpec) -> None:
         tell("note", text=f"the run is not in MLflow: {recording.reason}")
 
 
-def clean_up(run: str) -> tuple[Cleanup, str]:
+def clean_up(run: str, cluster: Cluster | None = None) -> tuple[Cleanup, str]:
     """Halt the gateway, take away what the run made, seal it in MLflow; the marker goes last, once all is clean.
 
-    Returns the seal and the digest of the run's spec, `unknown` where there is no marker to tell it.
+    Returns the seal and the digest of the run's spec, `unknown` where there is no marker to tell it. `cluster` is given
+    by who is no pod of it; the gateway does not answer then, and its faults end with its Deployment.
     """
-    cluster = open_cluster()
+    cluster = cluster or open_cluster()
     spec = marked_spec(cluster, run)
     actions = halt_gateway(cluster, run)
-    removed, left = remove_objects(cluster, run)
+    places = changed_places(cluster, spec)
+    undone, _ = undo(cluster, run, places)
+    removed, there = remove_objects(cluster, run)
+    # Once more: an injector that was just changing something has ended by now.
+    again, still = undo(cluster, run, places)
+    left = [*still, *there, *unknown_places(cluster, run, spec)]
     digest, unsealed = record_seal(run, spec, clean=not left)
     cleanup = Cleanup(
         clean=not left,
-        actions=(*actions, *(f"removed {thing}" for thing in removed), *unsealed),
+        actions=(*actions, *undone, *again, *(f"removed {thing}" for thing in removed), *unsealed),
         left=tuple(left),
         record_digest=digest,
     )
     if cleanup.clean:
         remove_marker(cluster, run)
     return cleanup, spec.digest() if spec else "unknown"
+
+
+def changed_places(cluster: Cluster, spec: ChaosSpec | None) -> tuple[Place, ...]:
+    """Where faults of a run may have changed anything; without its spec, whatever they change in its own namespace."""
+    if spec is None:
+        return tuple(Place(kind, cluster.namespace) for kind in ("Deployment", "NetworkPolicy", "Pod"))
+    return places_of(cluster_faults(spec), target_namespace(spec, cluster.namespace))
+
+
+def unknown_places(cluster: Cluster, run: str, spec: ChaosSpec | None) -> list[str]:
+    """That nobody knows where else faults of the run changed anything, as its marker has no spec that can be read."""
+    if spec is not None or not is_marked(cluster, run):
+        return []
+    name = object_name(run, MARKER)
+    return [
+        f"the spec in ConfigMap {name} cannot be read, so that what faults changed outside of namespace "
+        f"{cluster.namespace} is unknown; look for the label {hit_selector(run)}, then delete the ConfigMap"
+    ]
 
 
 def is_over(run: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where a local run keeps its files, below the state directory, and whose they are."""
+"""Where a run keeps its files, below the state directory, and whose they are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chaosgate.artifacts import SPEC
 from chaosgate.artifacts.documents import read_envelope
+from chaosgate.artifacts.files import unwritable, write_whole
 from chaosgate.components.definition import Context
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.model.base import NAME_PATTERN
@@ -29,6 +30,22 @@ def _holds_spec(folder: Path) -> bool:
     except PermissionError:
         # Another user's run: a folder of runs may be shared, a run is not.
         return False
+
+
+def make_private(folder: Path) -> None:
+    """Make the run's folder for this user alone: it holds the gateway's token and what the model said."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def ignore_in_git(state: Path) -> None:
+    """Keep the state directory out of commits: it holds every run and their tokens."""
+    file = state / ".gitignore"
+    if not file.exists():
+        write_whole(file, b"*\n")
 
 
 def own_dir(context: Context) -> Path:
@@ -54,6 +71,11 @@ def spec_digest(file: Path) -> str:
         return str(read_envelope(file, SPEC)["spec"])
     except ArtifactError:
         return "unknown"
+
+
+def step_role(step: str) -> str:
+    """How the log of `step` is called, and its process on this machine."""
+    return f"step-{step}"
 
 
 def step_file(folder: Path, step: str, file: str) -> Path:

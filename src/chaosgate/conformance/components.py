@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +12,15 @@ from pathlib import Path
 
 from chaosgate.artifacts import ARTIFACTS, STATUS, Identity, read_document
 from chaosgate.components.__main__ import main, parse
-from chaosgate.components.definition import COMPONENTS, Component, Context, Port, check_ports
-from chaosgate.components.executor_output import FLAG
+from chaosgate.components.definition import COMPONENTS, Component, Context, Port, check_definition
 from chaosgate.conformance.common import ConformanceError
 from chaosgate.errors import RegistryError
-from chaosgate.model.base import NAME_PATTERN, Frozen
-from chaosgate.model.carrier import QUANTITY
+from chaosgate.model.base import Frozen
 from chaosgate.registry import load_kinds
 
 RUN = "conformance"
 STEP = "some-step"
 """The step that every input of a port that takes many comes from."""
-WORD = re.compile(r"[a-z][a-z0-9-]*")
-RESERVED = ("help", "run", "state", FLAG.removeprefix("--"))
-"""Flags that every component has."""
 
 BROKEN: dict[str, bytes | None] = {
     "missing": None,
@@ -49,7 +43,6 @@ def check_component(component: Component, arguments: Mapping[str, str] | None = 
     """
     given = arguments or {}
     _check_registered(component)
-    _check_words(component)
     _check_entry(component)
     _check_help(component)
     _check_arguments(component, given)
@@ -70,43 +63,10 @@ def _broken(component: Component, sentence: str) -> ConformanceError:
 def _check_registered(component: Component) -> None:
     load_kinds()
     _require(COMPONENTS.get(component.name) == component, component, "is not registered; hand it to register")
-    step = component.name.replace(".", "-")
-    _require(
-        re.fullmatch(NAME_PATTERN, step) is not None,
-        component,
-        "names a step, so it must be small letters, digits, dashes and dots, at most 63 of them",
-    )
-    summary = component.summary
-    _require(
-        summary == summary.strip() and len(summary.splitlines()) == 1,
-        component,
-        f"has the summary {summary!r}; say in one line what it does",
-    )
     try:
-        check_ports(component)
+        check_definition(component)
     except RegistryError as error:
         raise ConformanceError(str(error)) from error
-
-
-def _check_words(component: Component) -> None:
-    """Every flag once, and each of them a word."""
-    for name in component.arguments:
-        _require(
-            WORD.fullmatch(name) is not None,
-            component,
-            f"has the argument {name!r}; write small letters, digits and dashes, without the leading --",
-        )
-    inputs = [port.name for port in component.inputs]
-    outputs = [f"{port.name}-out" for port in component.outputs]
-    flags = [*RESERVED, *component.arguments, *inputs, *outputs]
-    doubles = sorted({flag for flag in flags if flags.count(flag) > 1})
-    _require(not doubles, component, f"has the flag --{', --'.join(doubles)} twice; every flag needs a name of its own")
-    for what, quantity in (("cpu", component.requests.cpu), ("memory", component.requests.memory)):
-        _require(
-            re.fullmatch(QUANTITY, quantity) is not None,
-            component,
-            f"asks for {what} {quantity!r}; write a Kubernetes quantity such as 250m or 512Mi",
-        )
 
 
 def _check_entry(component: Component) -> None:

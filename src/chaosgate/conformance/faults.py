@@ -1,4 +1,4 @@
-"""What a fault kind owes: a known axis, pure effects that grow with the dose, a witness that can be believed."""
+"""What a fault kind owes: a known axis, pure effects or changes that grow with the dose, a witness to believe."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from chaosgate.conformance.cluster_faults import PODS, check_cluster_fault
 from chaosgate.conformance.common import build, call, check_documented, check_named, require
 from chaosgate.conformance.observations import observations
 from chaosgate.draws import Draw
-from chaosgate.model.fault import FAULTS, Cut, Delay, Effect, Fault, Goes, Reply, Surface, WireFault, Witness
+from chaosgate.model.fault import (
+    FAULTS,
+    ClusterFault,
+    Cut,
+    Delay,
+    Effect,
+    Fault,
+    GaugeName,
+    GaugeWitness,
+    Goes,
+    Reply,
+    Surface,
+    WireFault,
+    Witness,
+)
 from chaosgate.model.observation import Observation
 from chaosgate.units import Dimension
 
@@ -27,6 +42,8 @@ def check_fault(kind: type[Fault], example: Mapping[str, Any]) -> None:
     doses = _doses(fault)
     for dose in doses[1:]:
         _check_witness(fault, dose)
+    if isinstance(fault, ClusterFault):
+        check_cluster_fault(fault, _within_reach(doses))
     if isinstance(fault, WireFault):
         check_documented(kind, "effects")
         _check_effects(fault, doses)
@@ -51,15 +68,25 @@ def _doses(fault: Fault) -> list[float]:
     return sorted({0.0, *doses, float(fault.max_dose)})
 
 
+def _within_reach(doses: Sequence[float]) -> list[float]:
+    """Those doses that a target of a few pods can be given: a count may not exceed their number."""
+    largest = max(doses)
+    return [dose for dose in doses if dose <= len(PODS)] if largest > 1 else list(doses)
+
+
 def _check_witness(fault: Fault, dose: float) -> None:
     kind = type(fault)
     witness = call(kind, f"witness({dose})", lambda: fault.witness(dose))
-    require(bool(witness.what), kind, "its witness has no name; say what is seen at the client")
+    require(bool(witness.what), kind, "its witness has no name; say what is seen, and by whom")
     require(
         math.isfinite(witness.moved) and witness.moved > 0,
         kind,
         f"its witness moves by {witness.moved} at dose {dose}; identical data would already count as an effect",
     )
+    if isinstance(witness, GaugeWitness):
+        known = get_args(GaugeName)
+        require(witness.gauge in known, kind, f"its witness reads {witness.gauge!r}; gauges are {', '.join(known)}")
+        return
     values = [_check_seen(kind, witness, seen) for seen in observations()]
     require(any(value is not None for value in values), kind, "its witness says nothing about any request")
 

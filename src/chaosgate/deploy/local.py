@@ -15,6 +15,7 @@ from typing import Any
 from chaosgate.artifacts.files import write_whole
 from chaosgate.deploy.processes import last_lines, python, spawn
 from chaosgate.errors import DeployError, Problem
+from chaosgate.model.fault import ClusterFault
 from chaosgate.model.result import Process, SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
 
@@ -39,11 +40,24 @@ def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
             "read 'vllm', which this version does not start; serve the model yourself and write `engine: endpoint` "
             "with `endpoint: URL`",
         )
+    if target.kubernetes is not None:
+        yield Problem(
+            ("spec", "target", "kubernetes"),
+            "a Service or Deployment is reached by a run on its cluster; run the spec there, or forward its port and "
+            "write `endpoint: http://127.0.0.1:PORT` instead",
+        )
     if target.engine == "embedded" and target.replicas != 1:
         yield Problem(
             ("spec", "target", "replicas"),
             f"read {target.replicas}; on one machine the embedded engine runs as 1 replica",
         )
+    for index, fault in enumerate(spec.spec.faults):
+        if isinstance(fault, ClusterFault):
+            yield Problem(
+                ("spec", "faults", index, "kind"),
+                f"read {fault.kind!r}, which changes Kubernetes objects, and a run on one machine has none; run it on "
+                "a cluster: chaosgate run SPEC --on argo",
+            )
 
 
 def start_engine(spec: ChaosSpec, run_dir: Path, lifetime: float) -> Served:

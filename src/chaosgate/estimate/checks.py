@@ -11,15 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from chaosgate.estimate.data import PhaseData, RunData
+from chaosgate.estimate.in_time import outlasting, touched_doses, unproved
 from chaosgate.estimate.objectives import judged_doses, named_slis
 from chaosgate.estimate.requests import Request
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import BASELINE, SETTLE
+from chaosgate.model.fault import ClusterFault
 from chaosgate.model.observation import TimelineEvent, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import InjectedWindow, Injection
 from chaosgate.model.sli import resolve_sli
 from chaosgate.units import format_duration, format_value
+
+ACTS = {
+    False: ("request was touched", "hold it longer or raise the share"),
+    True: ("object was changed", "check that its target is there during the whole run"),
+}
+"""What a fault of requests and one of the cluster do, and what to look at where they did it to none."""
 
 
 def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
@@ -39,6 +47,7 @@ def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
         yield from _empty(part)
     yield from _without_clean_answer(run, windows)
     yield from _untouched(run, windows)
+    yield from outlasting(run, windows)
 
 
 def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
@@ -54,7 +63,7 @@ def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
             yield from _unplanned(block, injection)
             yield from _load_problems(phase, recovery.windows)
             yield from _timeline_problems(phase, injection)
-            yield from _ledger_problems(phase, injection)
+            yield from _ledger_problems(run, phase, injection)
             yield from _misplaced(block.phase, windows.requests[block.phase], injection)
 
 
@@ -108,15 +117,15 @@ def _untouched(run: RunData, windows: RunWindows) -> Iterator[str]:
 
     A fault that touched nothing at any dose is left to its witness, which says so once.
     """
-    rows = (row for phase in run.phases.values() for row in phase.ledger)
-    touched = {(row.fault, row.dose) for row in rows if row.applied and row.dose}
+    touched = touched_doses(run)
     for fault in run.spec.spec.faults:
+        what, advice = ACTS[isinstance(fault, ClusterFault)]
         if any(name == fault.name for name, _ in touched):
             injected = {window.dose for window in windows.sweeps[fault.name]}
             for dose in sorted(judged_doses(run.spec, fault) & injected):
                 if (fault.name, dose) not in touched:
                     said = format_value(dose, fault.axis().dimension)
-                    yield f"{fault.name}: no request was touched at dose {said}; hold it longer or raise the share"
+                    yield f"{fault.name}: no {what} at dose {said}; {advice}"
 
 
 def _name(window: InjectedWindow) -> str:
@@ -164,7 +173,7 @@ def _timeline_problems(phase: PhaseData, injection: Injection) -> Iterator[str]:
                 yield f"window {event.window} of {event.fault} went {name} and is not in the injection"
 
 
-def _ledger_problems(phase: PhaseData, injection: Injection) -> Iterator[str]:
+def _ledger_problems(run: RunData, phase: PhaseData, injection: Injection) -> Iterator[str]:
     doses = {(window.fault, window.window): window.dose for window in injection.windows}
     wrong = [
         row.request
@@ -175,6 +184,9 @@ def _ledger_problems(phase: PhaseData, injection: Injection) -> Iterator[str]:
         yield f"{phase.phase}: {len(wrong)} ledger rows name a window or dose that was not injected, first {min(wrong)}"
     applied = Counter((row.fault, row.window) for row in phase.ledger if row.applied)
     for window in injection.windows:
+        if isinstance(run.spec.fault(window.fault), ClusterFault):
+            yield from unproved(window, events_of(phase, "proof"))
+            continue
         found = applied[window.fault, window.window]
         if found < window.applied:
             yield f"{_name(window)} touched {window.applied} requests by its proof; the ledger holds {found}"

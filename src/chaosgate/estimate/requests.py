@@ -15,15 +15,17 @@ from chaosgate.model.request_id import request_prefix
 
 @dataclass(frozen=True)
 class Request:
-    """One request of a phase: its observation, when it reached the gateway, and the window on then, by fault.
+    """One request of a phase: its observation, when it reached and left the gateway, and the window on first, by fault.
 
-    `by_ledger` is False for a request that never reached the gateway: `seen` is then when it would have done so.
+    `by_ledger` is False for a request that never reached the gateway: `seen` and `done` are then what they would have
+    been.
     """
 
     observation: Observation
     seen: float
     windows: Mapping[str, int]
     by_ledger: bool
+    done: float
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,9 @@ def join(phase: PhaseData, faults: Sequence[str], seed: int) -> Joined:
 
 def _request(seen: Observation, rows: Sequence[LedgerRow], offset: float) -> Request:
     if not rows:
-        return Request(seen, seen.scheduled + offset, {}, by_ledger=False)
+        return Request(seen, seen.scheduled + offset, {}, by_ledger=False, done=seen.end + offset)
     windows = {row.fault: row.window for row in rows if row.fault is not None and row.window is not None}
-    return Request(seen, rows[0].seen, windows, by_ledger=True)
+    return Request(seen, rows[0].seen, windows, by_ledger=True, done=max(row.done for row in rows))
 
 
 def _offset(observations: Iterable[Observation], rows: Mapping[str, Sequence[LedgerRow]]) -> float:

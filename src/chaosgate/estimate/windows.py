@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.requests import Joined, Request, join
 from chaosgate.model.blocks import BASELINE, SETTLE
+from chaosgate.model.fault import ClusterFault, Fault
 from chaosgate.model.observation import Place, Sample, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import Injection
@@ -81,15 +82,18 @@ def place_requests(run: RunData) -> RunWindows:
     """Every request of `run` in its windows. Warm-up requests belong nowhere and are not counted.
 
     In a sweep the gateway's ledger says which window was on when a request arrived; all such requests belong to it,
-    touched or not. Baseline and recovery are cut by arrival. A phase without data has no windows, and a problem.
+    touched or not. A fault of the cluster holds in time: to its window belongs what lies wholly within. Baseline and
+    recovery are cut by arrival. A phase without data has no windows, and a problem.
     """
+    faults = {fault.name: fault for fault in run.spec.spec.faults}
     joined = {phase: _joined(run, phase) for phase in (BASELINE, *(block.phase for block in run.blocks))}
     requests = {phase: part.requests for phase, part in joined.items()}
     clean = clean_arm(requests[BASELINE])
-    baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], clean)
+    baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], clean, faults)
     windows, recoveries = [], []
     for block in run.blocks:
-        filled, left_out = _fill([*_sweep(run, block), *_recovery(run, block)], requests[block.phase], clean)
+        planned = [*_sweep(run, block), *_recovery(run, block)]
+        filled, left_out = _fill(planned, requests[block.phase], clean, faults)
         straddlers += left_out
         windows += [window for window in filled if window.place != "recovery"]
         recovery = tuple(window for window in filled if window.place == "recovery")
@@ -107,7 +111,7 @@ def place_requests(run: RunData) -> RunWindows:
 def place_baseline(spec: ChaosSpec, baseline: PhaseData) -> tuple[Window, ...]:
     """The baseline's windows alone, for deciding whether to inject at all."""
     requests = join(baseline, (), spec.spec.workload.seed).requests
-    return _fill(_baseline(spec, baseline), requests, clean_arm(requests))[0]
+    return _fill(_baseline(spec, baseline), requests, clean_arm(requests), {})[0]
 
 
 def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
@@ -164,7 +168,7 @@ def _last_off(run: RunData, block: Block) -> float:
 
 
 def _fill(
-    windows: Sequence[Window], requests: Sequence[Request], clean: Mapping[str, str]
+    windows: Sequence[Window], requests: Sequence[Request], clean: Mapping[str, str], faults: Mapping[str, Fault]
 ) -> tuple[tuple[Window, ...], int]:
     """The windows with their requests, and how many requests lie in none."""
     samples: list[list[Sample]] = [[] for _ in windows]
@@ -172,7 +176,7 @@ def _fill(
     for request in requests:
         if request.observation.warmup:
             continue
-        homes = [index for index, window in enumerate(windows) if _belongs(request, window)]
+        homes = [index for index, window in enumerate(windows) if _belongs(request, window, faults)]
         straddlers += not homes
         for index in homes:
             samples[index].append(Sample(request.observation, clean.get(request.observation.prompt)))
@@ -181,7 +185,19 @@ def _fill(
     ), straddlers
 
 
-def _belongs(request: Request, window: Window) -> bool:
+def _belongs(request: Request, window: Window, faults: Mapping[str, Fault]) -> bool:
+    fault = faults.get(window.fault or "")
+    if isinstance(fault, ClusterFault):
+        return within(request, window, fault)
     if window.fault is not None and request.by_ledger:
         return request.windows.get(window.fault) == window.index
     return window.start <= request.seen < window.end and not request.windows
+
+
+def within(request: Request, window: Window, fault: ClusterFault) -> bool:
+    """Whether a request lies wholly in a window of `fault`, less the time in which what was before still shows.
+
+    A fault that heals is an event at the window's start: whoever was under way then is whom it hits first, and belongs.
+    """
+    begun = request.done > window.start if fault.goes == "healed" else request.seen >= window.start + SETTLE
+    return begun and request.done <= window.end

@@ -1,22 +1,49 @@
-"""What the client saw of each fault: before it, at its largest dose, and after it was gone."""
+"""What client or API server saw of each fault: before it, at its largest dose, and after it was gone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from chaosgate.estimate.data import RunData
+from chaosgate.estimate.gauges import whole_again, window_values
+from chaosgate.estimate.in_time import cluster_windows
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS, longest_within
-from chaosgate.model.fault import Fault, Witness
+from chaosgate.model.fault import ClusterFault, Fault, GaugeWitness, Witness
 from chaosgate.model.observation import Window
-from chaosgate.model.result import WitnessReading
-from chaosgate.units import format_value
+from chaosgate.model.result import WitnessReading, finite
+from chaosgate.units import Dimension, format_value
 
 CONFIDENCE = 0.95
 """One-sided, of the test that tells an effect from the weather between windows."""
+READY = GaugeWitness("number of ready pods", "count", 0.5, "ready", falls=True)
+"""Half a pod fewer on average: one that was missing for half of the time."""
+TOUCHED_NOTHING = {
+    False: "touched nothing: no request of the ledger was changed at a dose above 0",
+    True: "touched nothing: no object was seen to change at a dose above 0",
+}
+"""What is said of a fault of requests and of one of the cluster."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a witness is looked at: what a window says, and in which direction its effect goes."""
+
+    what: str
+    dimension: Dimension
+    values: Callable[[Window], list[float]]
+    falls: bool
+    unless: str
+    seen_by: str
+
+    def change(self, before: float, after: float) -> float:
+        """How far the effect goes from `before` to `after`."""
+        return before - after if self.falls else after - before
 
 
 def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessReading:
@@ -25,32 +52,44 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
     The effect is seen when the mean at the largest dose exceeds that of the first controls by `moved` and, by Welch's
     test on window means (all controls give the undisturbed spread), more than the weather between windows explains. It
     is gone when the mean after it is less than `moved` of the smallest dose above that of the first controls: what is
-    left of a large dose would be an effect of a small one.
+    left of a large dose would be an effect of a small one. Of a target on a cluster as many pods must be ready, too.
     """
     doses = [float(value) for value in fault.dose.values]
     dose, least = max(doses), fault.witness(min(doses))
     witness = fault.witness(dose)
+    look = _look(run, fault, witness)
     controls, hit = windows.controls(fault.name), windows.at_doses(fault.name, lambda other: other == dose)
-    before, during = _mean(witness, controls[:CONTROLS]), _mean(witness, hit)
     where, later = _afterwards(run, windows, fault)
-    after = _mean(witness, later)
-    applied = _applied(run, fault.name)
-    moved = before is not None and during is not None and during - before >= witness.moved
-    bitten = applied > 0 and moved and _significant(_window_means(witness, hit), _window_means(witness, controls))
-    gone = before is not None and after is not None and after - before < least.moved
-    return WitnessReading(
+    before, during, after = (_mean(look, part) for part in (controls[:CONTROLS], hit, later))
+    applied = _applied(run, fault)
+    moved = before is not None and during is not None and look.change(before, during) >= witness.moved
+    bitten = applied > 0 and moved and _significant(look, _window_means(look, hit), _window_means(look, controls))
+    gone = before is not None and after is not None and look.change(before, after) < least.moved
+    lacking = _lacking(run, fault, controls[:CONTROLS], later) if gone else None
+    reading = WitnessReading(
         fault=fault.name,
-        what=witness.what,
-        dimension=witness.dimension,
+        what=look.what,
+        dimension=look.dimension,
         dose=dose,
         applied=applied,
         before=before,
         during=during,
         after=after,
         bitten=bitten,
-        gone=gone,
-        reason=_reason(witness, applied, before, during, after, bitten, gone, where),
+        gone=gone and lacking is None,
+        whole_after=_whole_after(run, fault, hit),
+        cut=_cut(windows, fault),
     )
+    return reading.model_copy(update={"reason": _reason(fault, look, witness.moved, reading, where, lacking)})
+
+
+def _look(run: RunData, fault: Fault, witness: Witness | GaugeWitness) -> Look:
+    if isinstance(witness, GaugeWitness):
+        values: Callable[[Window], list[float]] = partial(window_values, run, fault.name, witness)
+        falls, seen_by = witness.falls, "at the API server"
+    else:
+        values, falls, seen_by = partial(_values, witness), False, "by the client"
+    return Look(witness.what, witness.dimension, values, falls, witness.unless, seen_by)
 
 
 def _afterwards(run: RunData, windows: RunWindows, fault: Fault) -> tuple[str, Sequence[Window]]:
@@ -64,13 +103,41 @@ def _afterwards(run: RunData, windows: RunWindows, fault: Fault) -> tuple[str, S
     return "its last controls", controls[-CONTROLS:] if len(controls) >= 2 * CONTROLS else ()
 
 
-def _applied(run: RunData, fault: str) -> int:
+def _applied(run: RunData, fault: Fault) -> int:
+    if isinstance(fault, ClusterFault):
+        return sum(window.applied for window in cluster_windows(run) if window.fault == fault.name and window.dose)
     rows = (row for phase in run.phases.values() for row in phase.ledger)
-    return len({row.request for row in rows if row.fault == fault and row.applied and row.dose and row.dose > 0})
+    return len({row.request for row in rows if row.fault == fault.name and row.applied and row.dose and row.dose > 0})
 
 
-def _mean(witness: Witness, windows: Sequence[Window]) -> float | None:
-    values = [value for window in windows for value in _values(witness, window)]
+def _lacking(run: RunData, fault: Fault, before: Sequence[Window], after: Sequence[Window]) -> str | None:
+    """Of a target on a cluster: that fewer of its pods are ready than before; None where as many are."""
+    if not isinstance(fault, ClusterFault):
+        return None
+    was, now = (_mean(_look(run, fault, READY), part) for part in (before, after))
+    if was is None or now is None:
+        return "nobody read how many pods of the target were ready"
+    return None if was - now < READY.moved else f"of {was:g} pods that were ready before it {now:g} are"
+
+
+def _whole_after(run: RunData, fault: Fault, hit: Sequence[Window]) -> float | None:
+    """The longest time that the target needed in the windows of the largest dose."""
+    if not isinstance(fault, ClusterFault):
+        return None
+    ends = (*(window.start for window in hit[1:]), math.inf)
+    found = [whole_again(run, fault, window, until) for window, until in zip(hit, ends, strict=bool(hit))]
+    return finite(max((seconds for seconds in found if seconds is not None), default=None))
+
+
+def _cut(windows: RunWindows, fault: Fault) -> int | None:
+    if not isinstance(fault, ClusterFault):
+        return None
+    hit = windows.at_doses(fault.name, lambda dose: dose > 0)
+    return sum(sample.observation.outcome == "cut" for window in hit for sample in window.samples)
+
+
+def _mean(look: Look, windows: Sequence[Window]) -> float | None:
+    values = [value for window in windows for value in look.values(window)]
     mean = math.fsum(values) / len(values) if values else math.nan
     return mean if math.isfinite(mean) else None
 
@@ -80,50 +147,49 @@ def _values(witness: Witness, window: Window) -> list[float]:
     return [value for value in found if value is not None]
 
 
-def _window_means(witness: Witness, windows: Sequence[Window]) -> list[float]:
-    return [mean for window in windows if (mean := _mean(witness, [window])) is not None]
+def _window_means(look: Look, windows: Sequence[Window]) -> list[float]:
+    return [mean for window in windows if (mean := _mean(look, [window])) is not None]
 
 
-def _significant(during: Sequence[float], controls: Sequence[float]) -> bool:
-    """Welch's unequal-variances t-test (Biometrika 34, 1947), one-sided: is the mean of `during` the larger one?"""
+def _significant(look: Look, during: Sequence[float], controls: Sequence[float]) -> bool:
+    """Welch's unequal-variances t-test (Biometrika 34, 1947), one-sided: does `during` differ the way it should?"""
     from scipy.special import stdtrit
 
     if len(during) < 2 or len(controls) < 2:
         return False
-    rise = float(np.mean(during) - np.mean(controls))
+    moved = look.change(float(np.mean(controls)), float(np.mean(during)))
     parts = [float(np.var(means, ddof=1)) / len(means) for means in (during, controls)]
     variance = sum(parts)
     if variance == 0:
-        return rise > 0
+        return moved > 0
     freedom = variance**2 / (parts[0] ** 2 / (len(during) - 1) + parts[1] ** 2 / (len(controls) - 1))
-    return rise > float(stdtrit(freedom, CONFIDENCE)) * math.sqrt(variance)
+    return moved > float(stdtrit(freedom, CONFIDENCE)) * math.sqrt(variance)
 
 
 def _reason(
-    witness: Witness,
-    applied: int,
-    before: float | None,
-    during: float | None,
-    after: float | None,
-    bitten: bool,
-    gone: bool,
-    where: str,
+    fault: Fault, look: Look, least: float, reading: WitnessReading, where: str, lacking: str | None
 ) -> str | None:
     """Why the fault cannot be said to have come and gone, None when it can."""
 
     def said(number: float | None) -> str:
-        return format_value(number, witness.dimension)
+        return format_value(number, look.dimension)
 
-    if applied == 0:
-        return "touched nothing: no request of the ledger was changed at a dose above 0"
+    unless = f"; {look.unless}" if look.unless else ""
+    before, during, after = reading.before, reading.during, reading.after
+    if reading.applied == 0:
+        return TOUCHED_NOTHING[isinstance(fault, ClusterFault)] + unless
     if before is None or during is None or after is None:
         missing = "before" if before is None else "during" if during is None else "after"
-        return f"the {witness.what} {missing} the fault is unknown: no request shows it"
-    if not bitten:
+        shows = "reading" if isinstance(fault.witness(reading.dose or 0), GaugeWitness) else "request"
+        return f"the {look.what} {missing} the fault is unknown: no {shows} shows it"
+    if not reading.bitten:
         return (
-            f"was not seen by the client: the {witness.what} went from {said(before)} to {said(during)}; "
-            f"a rise of {said(witness.moved)}, above the variation between windows, was expected"
+            f"was not seen {look.seen_by}: the {look.what} went from {said(before)} to {said(during)}; a "
+            f"{'fall' if look.falls else 'rise'} of {said(least)}, above the variation between windows, was "
+            f"expected{unless}"
         )
-    if not gone:
-        return f"is not gone: the {witness.what} was {said(before)} before and is {said(after)} in {where}"
+    if lacking is not None:
+        return f"has not healed: {lacking} in {where}"
+    if not reading.gone:
+        return f"is not gone: the {look.what} was {said(before)} before and is {said(after)} in {where}"
     return None

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from chaosgate.errors import GatewayError
+from chaosgate.errors import ChaosgateError, ClusterError, GatewayError
 from chaosgate.model.observation import TimelineEvent
 from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import InjectedWindow
@@ -21,13 +21,25 @@ POLL = 0.1
 """Seconds between two looks at the timeline."""
 
 
-class FaultSwitch(Protocol):
-    """What a sweep needs of the gateway's admin interface."""
+class Refused(ChaosgateError):
+    """A window that may not begin: what it would change is not safe. Nothing was changed for it."""
+
+    done: tuple[InjectedWindow, ...] = ()
+    """The windows before it."""
+
+
+class Timeline(Protocol):
+    """Whoever knows what happened in a phase."""
+
+    async def timeline(self, phase: str) -> list[TimelineEvent]: ...
+
+
+class FaultSwitch(Timeline, Protocol):
+    """What a sweep needs of the gateway's admin interface, or of whoever carries faults besides it."""
 
     async def on(self, fault: str, dose: float, window: int, ttl: float) -> float: ...
     async def off(self, fault: str) -> tuple[float, int]: ...
     async def post(self, event: str, **fields: object) -> float: ...
-    async def timeline(self, phase: str) -> list[TimelineEvent]: ...
     async def halted(self) -> str | None: ...
 
 
@@ -41,19 +53,39 @@ async def wait_for(switch: FaultSwitch, phase: str, event: str, seconds: float) 
     raise GatewayError(f"{phase}: no {event!r} in the timeline within {seconds:.0f} s; did the other step start?")
 
 
+async def refuse_again(switch: Timeline, phase: str, *events: str) -> None:
+    """A GatewayError where one of `events` of `phase` stands in the timeline already.
+
+    Argo makes the pod of a step anew when it is lost. What was measured or injected before could not be told from what
+    would come now.
+    """
+    known = {event.event for event in await switch.timeline(phase)}
+    seen = [event for event in events if event in known]
+    if seen:
+        raise GatewayError(
+            f"{phase}: {' and '.join(seen)} stands in the timeline: this step comes too late, or was run before and lost its "
+            "pod; nothing is measured or injected twice, so start the run anew"
+        )
+
+
 async def run_sweep(
     switch: FaultSwitch, spec: ChaosSpec, block: Block, report: Callable[[PlannedWindow | None], None]
 ) -> tuple[list[InjectedWindow], str | None]:
     """Inject every window of `block`, then watch the recovery.
 
     `report` is told of each window before it begins, and of the recovery by None.
-    Returns the windows as injected and, when the gateway halted the run, why; nothing follows a halt.
+    Returns the windows as injected and, when the gateway halted the run, why; nothing follows a halt. A window that is
+    Refused ends the sweep.
     """
     done: list[InjectedWindow] = []
     halted: str | None = None
     for window in block.windows:
         report(window)
-        injected, halted = await _run_window(switch, spec, block.phase, window)
+        try:
+            injected, halted = await _run_window(switch, spec, block.phase, window)
+        except Refused as refused:
+            refused.done = tuple(done)
+            raise
         done += injected
         if halted is not None:
             return done, halted
@@ -88,8 +120,8 @@ async def _hold(switch: FaultSwitch, window: PlannedWindow, seconds: float) -> f
     try:
         on = await switch.on(window.fault, window.dose, window.index, TTL)
         await _keep(switch, window, on, seconds)
-    except (asyncio.CancelledError, GatewayError):
-        with contextlib.suppress(GatewayError):
+    except (asyncio.CancelledError, GatewayError, ClusterError):
+        with contextlib.suppress(GatewayError, ClusterError):
             await switch.off(window.fault)
         raise
     return on

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chaosgate.judge.reasons import plain
 from chaosgate.model.blocks import sweep_windows
+from chaosgate.model.fault import ClusterFault, Fault
 from chaosgate.model.result import Health, Injection, Reason, WitnessReading
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import format_value
@@ -25,7 +26,8 @@ def injection_reasons(spec: ChaosSpec, injections: Mapping[str, Injection]) -> I
         if injection.status.status == "failed":
             yield plain("error", f"injection failed in {phase}: {why}", at=phase)
         elif injection.status.status == "declined":
-            yield plain("inconclusive", f"nothing was injected in {phase}: {why}", at=phase)
+            begun = "nothing was injected" if not injection.windows else "not everything was injected"
+            yield plain("inconclusive", f"{begun} in {phase}: {why}", at=phase)
         if injection.halted is not None:
             yield plain("inconclusive", f"the run was halted in {phase}: {injection.halted}", at=phase)
     if all(injection.status.status == "ok" for injection in injections.values()):
@@ -72,20 +74,31 @@ def _schedule_reason(delay: float | None) -> Reason:
 
 
 def witness_reasons(spec: ChaosSpec, witnesses: Sequence[WitnessReading]) -> Iterator[Reason]:
-    """Each fault must have touched something, been seen by the client, and be gone."""
+    """Each fault must have touched something, been seen by client or API server, and be gone."""
     for fault in spec.spec.faults:
         readings = [reading for reading in witnesses if reading.fault == fault.name]
         if len(readings) != 1:
             yield plain("error", f"{fault.name}: {len(readings)} witness readings; 1 is needed: estimate the run again")
             continue
-        yield _witness_reason(readings[0])
+        yield _witness_reason(fault, readings[0])
 
 
-def _witness_reason(reading: WitnessReading) -> Reason:
+def _witness_reason(fault: Fault, reading: WitnessReading) -> Reason:
     numbers = (reading.before, reading.during, reading.after)
     before, during, after = (format_value(number, reading.dimension) for number in numbers)
     known = all(number is not None and math.isfinite(number) for number in numbers)
     seen = f"the {reading.what} was {before} before, {during} during and {after} after it"
     if reading.applied > 0 and reading.bitten and reading.gone and known:
-        return plain("pass", f"{reading.fault} came and went: {seen} ({reading.applied} requests touched)")
+        touched = _healing(reading) if isinstance(fault, ClusterFault) else f"{reading.applied} requests touched"
+        return plain("pass", f"{reading.fault} came and went: {seen} ({touched})")
     return plain("inconclusive", f"{reading.fault} {reading.reason or f'was not shown to come and go: {seen}'}")
+
+
+def _healing(reading: WitnessReading) -> str:
+    """What a fault of the cluster did, and how long its target needed."""
+    said = [f"{reading.applied} objects changed"]
+    if reading.whole_after is not None:
+        said.append(f"as many pods were ready again within {format_value(reading.whole_after, 'duration')}")
+    if reading.cut:
+        said.append(f"{reading.cut} streams broke off")
+    return "; ".join(said)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation, Sample
+from chaosgate.model.safety import StopCondition
 from chaosgate.model.sli import SliRef, resolve_sli
-from chaosgate.model.spec import StopCondition
 from chaosgate.statistics.ranks import quantile_of
 from chaosgate.units import format_value
 

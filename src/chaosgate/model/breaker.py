@@ -15,4 +15,4 @@ class Breaker(Frozen):
     """The registered kind."""
 
 
-BREAKERS: Registry[Breaker] = Registry("breaker kind")
+BREAKERS: Registry[Breaker] = Registry("breaker kind", Breaker)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chaosgate import __version__
 from chaosgate.model.base import Frozen, Name
+from chaosgate.model.labels import Labels
+from chaosgate.model.spec import SUBDOMAIN_PATTERN
 from chaosgate.tokens import KEY_VARIABLE
 
 DEFAULT_IMAGE = f"chaosgate:{__version__}"
@@ -15,11 +17,37 @@ DEFAULT_IMAGE = f"chaosgate:{__version__}"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?$"
 """A Kubernetes quantity as far as CPUs and memory need it, such as `250m` or `512Mi`."""
 ENVIRONMENT_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
-IMAGE = r"^[^\s]+(:[^\s:/]+|@sha256:[0-9a-f]{64})$"
+_DIGEST = "@sha256:[0-9a-f]{64}"
+IMAGE = (
+    r"^[A-Za-z0-9][-A-Za-z0-9.]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*"
+    rf"(:[A-Za-z0-9_][-A-Za-z0-9_.]{{0,127}}({_DIGEST})?|{_DIGEST})$"
+)
+"""From https://github.com/distribution/reference: a registry and a path, with a tag, a digest or both."""
+SECRET_KEY = r"^[-._A-Za-z0-9]{1,253}$"
+REPLACED = ("{{", "$(", "$$")
+"""What Argo and KFP (`{{`) and, in a command line, Kubernetes (`$(` and `$$`) replace by something else."""
+
+
+def fixed_image(image: str) -> str:
+    """`image`; a ValueError for the tag that a cluster pulls anew, so that two runs may differ."""
+    if image.endswith(":latest"):
+        raise ValueError(
+            f"read {image!r}; two runs may pull two images by the tag latest: give another tag or a digest"
+        )
+    return image
+
+
+def carried_text(text: str) -> str:
+    """`text`; a ValueError for what would not reach a step on a cluster as it is written."""
+    if any(mark in text for mark in REPLACED) or not text.replace("\n", "").isprintable():
+        raise ValueError(f"read {text!r}; write printable text without '{{{{', '$(' and '$$', which a cluster fills in")
+    return text
+
 
 Quantity = Annotated[str, Field(pattern=QUANTITY)]
-Image = Annotated[str, Field(pattern=IMAGE)]
+Image = Annotated[str, Field(pattern=IMAGE), AfterValidator(fixed_image)]
 """An image with a tag or a digest."""
+SecretName = Annotated[str, Field(pattern=SUBDOMAIN_PATTERN, max_length=253)]
 
 
 class SecretVariable(Frozen):
@@ -27,9 +55,9 @@ class SecretVariable(Frozen):
 
     env: Annotated[str, Field(pattern=ENVIRONMENT_NAME)]
     """The variable's name."""
-    secret: Annotated[str, Field(min_length=1, max_length=253)]
+    secret: SecretName
     """The Secret's name."""
-    key: Annotated[str, Field(min_length=1, max_length=253)]
+    key: Annotated[str, Field(pattern=SECRET_KEY)]
     """The key of the Secret under which its value stands."""
     optional: bool = False
     """Start all the same where there is no such Secret or key; the step then says itself what it lacks."""
@@ -49,7 +77,7 @@ class ExtraStep(Frozen):
 
     component: str
     """The component's name."""
-    arguments: dict[str, str] = {}
+    arguments: dict[str, Annotated[str, AfterValidator(carried_text)]] = {}
     """Its arguments, by name."""
 
 
@@ -64,13 +92,13 @@ class Carrier(Frozen):
     """Left out, whoever submits the pipeline decides."""
     service_account: Name = "chaosgate"
     """The Kubernetes service account of every pod."""
-    labels: dict[str, str] = {}
+    labels: Labels = {}
     """Set on the pipeline and on every pod, besides chaosgate's own."""
     secrets: tuple[SecretVariable, ...] = ()
     """For every step, such as the password of an MLflow server."""
-    gateway_secret: Annotated[str, Field(min_length=1, max_length=253)] = "chaosgate-gateway"
+    gateway_secret: SecretName = "chaosgate-gateway"
     """The Secret whose `key` the steps and the gateway of a run derive the gateway's admin token from."""
-    node_selector: dict[str, str] = {}
+    node_selector: Labels = {}
     """Labels of the nodes that pods may run on."""
     resources: dict[str, Resources] = {}
     """By component."""

@@ -12,11 +12,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
-from chaosgate.model.fault import Fault
+from chaosgate.model.fault import ClusterFault, Fault, RequestFault
 from chaosgate.model.fit import Fit
+from chaosgate.model.safety import PROTECTED, StopCondition
 from chaosgate.model.sli import SLIS, resolve_sli
 from chaosgate.model.source import DataPath
-from chaosgate.model.spec import DoseRange, Objective, SteadyObjective, StopCondition
+from chaosgate.model.spec import DoseRange, Objective, SteadyObjective
 from chaosgate.model.uri import has_password, why_malformed
 from chaosgate.model.validation import value_at
 from chaosgate.registry import unknown
@@ -28,8 +29,10 @@ BREAKER_LIST: DataPath = ("spec", "breakers")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
+PROTECTED_LIST: DataPath = ("spec", "safety", "protectedNamespaces")
 
 ENDPOINT: DataPath = ("spec", "target", "endpoint")
+KUBERNETES: DataPath = ("spec", "target", "kubernetes")
 ADDRESSES: Mapping[DataPath, str] = {
     ENDPOINT: "secrets never stand in a {noun}",
     ("spec", "target", "fallback", "upstream"): "secrets never stand in a {noun}",
@@ -108,9 +111,29 @@ def _addresses(draft: Draft) -> Iterator[Problem]:
 
 def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
     yield from _doses(draft, (*path, "dose", "values"), fault)
-    if fault.select.path is not None and not fault.select.path.startswith("/"):
-        message = f"read {fault.select.path!r}; a path starts with `/`, such as /v1/chat/completions"
+    where = fault.select.path if isinstance(fault, RequestFault) else None
+    if where is not None and not where.startswith("/"):
+        message = f"read {where!r}; a path starts with `/`, such as /v1/chat/completions"
         yield Problem((*path, "select", "path"), message)
+    if isinstance(fault, ClusterFault):
+        yield from _pods(draft, path, fault)
+
+
+def _pods(draft: Draft, path: DataPath, fault: ClusterFault) -> Iterator[Problem]:
+    """A fault of the cluster must know whose pods it may hit."""
+    if not fault.target.labels and value_at(draft.data, ENDPOINT) is not None:
+        yield Problem(
+            (*path, "target"),
+            f"names no labels, and nothing tells which pods serve a URL; write `target: {{labels: ...}}`, or the "
+            f"server's Service as {dotted(KUBERNETES)}",
+        )
+    if fault.target.namespace is not None and not fault.target.labels:
+        message = f"read {fault.target.namespace!r} without labels; write `labels:`, too: not every pod there is meant"
+        yield Problem((*path, "target", "namespace"), message)
+    protected = sorted({*PROTECTED, *map(str, _listed(draft.data, PROTECTED_LIST))})
+    if fault.target.namespace in protected:
+        message = f"read {fault.target.namespace!r}; nothing is changed in {', '.join(protected)}: choose another"
+        yield Problem((*path, "target", "namespace"), message)
 
 
 def _doses(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:

@@ -13,6 +13,8 @@ from pydantic import Field
 
 from chaosgate.draws import Draw
 from chaosgate.model.base import Frozen, Name
+from chaosgate.model.change import Change, Permission, TargetPod
+from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, Observation
 from chaosgate.registry import Registry
 from chaosgate.units import Dimension, Duration, Share, Unit
@@ -81,6 +83,30 @@ class Witness:
     dimension: Dimension
     moved: float
     value: Callable[[Observation], float | None]
+    unless: str = ""
+    """What may keep the effect away, for whoever reads that it was not seen."""
+
+
+GaugeName = Literal["ready", "lost", "deaths", "cpu", "memory", "endpoints", "replicas", "unschedulable", "tainted"]
+"""What measure reads each second of a target on a cluster; `chaosgate.loadgen.cluster_gauges` says what each counts."""
+
+
+@dataclass(frozen=True)
+class GaugeWitness:
+    """What shows, at the API server, that a fault took effect: a gauge of its target before, during and after.
+
+    A window has the gauge's `mean` or its `rise` from beginning to end; `moved` (above 0) is the smallest change of
+    that at a dose that counts as an effect, a rise, or a fall with `falls`.
+    """
+
+    what: str
+    dimension: Dimension
+    moved: float
+    gauge: GaugeName
+    statistic: Literal["mean", "rise"] = "mean"
+    falls: bool = False
+    unless: str = ""
+    """What may keep the effect away, for whoever reads that it was not seen."""
 
 
 class Fault(Frozen):
@@ -90,8 +116,6 @@ class Fault(Frozen):
     """The name by which fits, objectives, ledger and report refer to this fault."""
     kind: str
     """The registered kind, `family.kind`."""
-    select: Select = Select()
-    """Whom the fault may touch."""
     dose: Sweep[Any, Any]
     """The sweep."""
 
@@ -108,16 +132,27 @@ class Fault(Frozen):
         units = [mark.dimension for mark in get_args(value) if isinstance(mark, Unit)]
         return DoseAxis(get_args(parameter)[0], units[0] if units else "count" if value is int else "number")
 
-    def witness(self, dose: float) -> Witness:
-        """What the client must have seen at `dose` (> 0)."""
+    def witness(self, dose: float) -> Witness | GaugeWitness:
+        """What the client, or the API server, must have seen at `dose` (> 0)."""
         raise NotImplementedError(f"{type(self).__name__} must say what shows its effect")
 
     def draw(self, seed: int, request: str) -> Draw:
-        """This fault's draws for one request."""
+        """This fault's draws for one request, or for one window where it acts on no request."""
         return Draw(seed, self.name, request)
 
     def planned(self, draw: Draw, path: str) -> bool:
         """Whether the request is among those this fault may touch; independent of window and dose."""
+        return False
+
+
+class RequestFault(Fault):
+    """A fault of single requests: it may touch those that it selects."""
+
+    select: Select = Select()
+    """Whom the fault may touch."""
+
+    def planned(self, draw: Draw, path: str) -> bool:
+        """Whether the request is selected."""
         return self.select.matches(path) and draw.at("select") < self.select.share
 
 
@@ -148,7 +183,7 @@ class Cut:
 Effect = Delay | Reply | Cut
 
 
-class WireFault(Fault):
+class WireFault(RequestFault):
     """A fault the gateway applies to a request and its response. It expires there when it is not renewed."""
 
     surface: ClassVar[Surface] = "wire"
@@ -167,6 +202,56 @@ class WireFault(Fault):
         Dose 0 runs the same code with the same draws and must leave the bytes untouched.
         """
         raise NotImplementedError(f"{type(self).__name__} must say what it does to a request")
+
+
+class ClusterTarget(Frozen):
+    """Whose pods a fault of the cluster may hit. Left out, those of the run's own target."""
+
+    namespace: Name | None = None
+    """Where the pods are; left out, where those of the run's target are."""
+    labels: Labels = {}
+    """Labels that the pods have, all of them; left out, the pods that the run's target is served by."""
+
+
+class ClusterFault(Fault):
+    """A fault of Kubernetes objects, carried by `driver`. It holds in time: a request meets it or does not.
+
+    A kind says in `changes` what it does, as data; the same at every window for the same seed.
+    """
+
+    driver: Literal["kubernetes"] = "kubernetes"
+    """Who carries the fault out."""
+    target: ClusterTarget = ClusterTarget()
+    """Whose pods it may hit."""
+
+    surface: ClassVar[Surface] = "cluster"
+    common_permissions: ClassVar[tuple[Permission, ...]] = (
+        Permission("", "pods", ("get", "list")),
+        Permission("discovery.k8s.io", "endpointslices", ("list",)),
+    )
+    """What finding the pods and watching them takes, whatever the fault."""
+
+    def changes(self, dose: float, pods: Sequence[TargetPod], draw: Draw) -> Sequence[Change]:
+        """What is changed in a window at `dose`, of the target's `pods`: pure, and nothing at dose 0.
+
+        Whom it hits at a dose it hits at a larger one too; `chaosgate.model.change.drawn` gives such an order.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must say what it changes")
+
+    def permissions(self) -> tuple[Permission, ...]:
+        """What inject, measure and cleanup must be allowed for this fault."""
+        raise NotImplementedError(f"{type(self).__name__} must say what it needs to be allowed")
+
+    def objections(self, dose: float, pods: Sequence[TargetPod]) -> list[str]:
+        """Why `dose` cannot be given to `pods`, one sentence each; none where it can."""
+        return []
+
+
+def too_few(fault: Fault, dose: float, there: int, what: str) -> list[str]:
+    """The objection of a fault whose dose counts things, where there are fewer of them."""
+    if dose <= there:
+        return []
+    return [f"{fault.name}: {dose:g} {what} are to be hit, {there} are there; lower the dose or raise their number"]
 
 
 FAULTS: Registry[Fault] = Registry("fault kind")

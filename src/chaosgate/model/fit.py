@@ -83,4 +83,4 @@ class Threshold(Frozen):
     """Goodness of fit by name, such as the deviance and the dispersion."""
 
 
-FITS: Registry[Fit] = Registry("fit kind")
+FITS: Registry[Fit] = Registry("fit kind", Fit)

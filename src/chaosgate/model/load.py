@@ -26,6 +26,7 @@ from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.model.fit import FITS, Fit
 from chaosgate.model.parameters import Given, Setting, fill
 from chaosgate.model.profile import Overlaid, Profile, overlay
+from chaosgate.model.safety import StopCondition
 from chaosgate.model.source import (
     SPEC,
     SPEC_KIND,
@@ -38,7 +39,7 @@ from chaosgate.model.source import (
     read_source,
     yaml_type,
 )
-from chaosgate.model.spec import ChaosSpec, Objective, SteadyObjective, StopCondition
+from chaosgate.model.spec import ChaosSpec, Objective, SteadyObjective
 from chaosgate.model.validation import validate, value_at
 from chaosgate.model.values import ValuesFile
 from chaosgate.registry import Registry, load_kinds, unknown

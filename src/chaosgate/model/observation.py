@@ -89,8 +89,13 @@ class TimelineEvent(Frozen):
     detail: dict[str, Any] = {}
 
 
+def cluster_gauge(fault: str, gauge: str) -> str:
+    """The name of a gauge of the target of a fault of the cluster, such as `k8s:lost-pod:ready`."""
+    return f"k8s:{fault}:{gauge}"
+
+
 class Gauge(Frozen):
-    """One reading of an engine metric, `at` on the gateway's clock."""
+    """One reading of a metric of the engine, or of a fault's target on the cluster, `at` on the gateway's clock."""
 
     at: float
     phase: str

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from chaosgate.model.base import Frozen
 
 DEPLOY = "deploy"
 CONCLUDE = "conclude"
 GATE = "gate"
 CLEANUP = "cleanup"
-"""The steps that a plan has once; every other belongs to a phase, see `step_id`."""
+"""The steps that a plan has once; every other belongs to a phase or is extra, see `step_id` and `extra_step_id`."""
 
 
 def step_id(phase: str, component: str) -> str:
     """`block1-measure`: the step that runs `component` in `phase`."""
     return f"{phase}-{component}"
+
+
+def extra_step_id(component: str) -> str:
+    """`acme-notify`: the step that runs the component `acme.notify` of a plug-in."""
+    return component.replace(".", "-")
 
 
 def phase_of(step_id: str) -> str:
@@ -68,7 +75,7 @@ class Plan(Frozen):
 
     name: str
     steps: tuple[Step, ...]
-    finally_: Step
+    finally_: Step = Field(alias="finally")
 
     @property
     def spec_digest(self) -> str:

@@ -19,6 +19,7 @@ from chaosgate.model.annotations import keys_of, of_field, strip
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.check import STOP_LIST, Draft, check
+from chaosgate.model.safety import Safety, StopCondition
 from chaosgate.model.source import (
     PROFILE,
     PROFILE_KIND,
@@ -30,7 +31,7 @@ from chaosgate.model.source import (
     read_source,
     yaml_type,
 )
-from chaosgate.model.spec import Safety, SpecBody, StopCondition, Target, Tracking
+from chaosgate.model.spec import SpecBody, Target, Tracking
 from chaosgate.model.uri import has_password
 from chaosgate.model.validation import validate, value_at
 

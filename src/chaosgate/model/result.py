@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen, Line
+from chaosgate.model.fault import ClusterTarget
 from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import Place
+from chaosgate.model.safety import Override
 from chaosgate.units import Dimension
 
 VerdictName = Literal["pass", "warn", "fail", "inconclusive", "error"]
@@ -99,6 +101,8 @@ class Endpoint(Frozen):
     processes: tuple[Process, ...] = ()
     namespace: str | None = None
     """Where the run's objects are on a cluster, None for a run of local processes."""
+    target: ClusterTarget | None = None
+    """The pods that serve the target on a cluster: namespace and labels; None where they are not known."""
 
 
 class InjectedWindow(Frozen):
@@ -143,20 +147,26 @@ class Estimate(Frozen):
 
 
 class WitnessReading(Frozen):
-    """What the client saw of a fault before, at its largest dose, and after it; never the injector's own word."""
+    """What client or API server saw of a fault before, at its largest dose, and after it; never the injector's word."""
 
     fault: str
     what: str
     dimension: Dimension
     dose: float | None
     applied: int
-    """Requests touched at doses above 0, from the ledger."""
+    """At doses above 0: requests touched, from the ledger; objects changed, by a fault of the cluster."""
     before: float | None
     during: float | None
     after: float | None
     bitten: bool
     gone: bool
     reason: str | None = None
+    whole_after: float | None = None
+    """Of a fault of the cluster: seconds, at most over the windows of its largest dose, until as many pods were ready
+    as before it; from when it struck where it heals, from when it was undone where it does not. None where they never
+    were fewer, or are not known to have become as many again."""
+    cut: int | None = None
+    """Of a fault of the cluster: streams that broke off in its windows at doses above 0."""
 
 
 class Health(Frozen):
@@ -276,6 +286,8 @@ class Record(Frozen):
     """Versions, platform, git commit of the spec."""
     recorded: Line
     """Where it is to be recorded; whether that has been done stands in the recording."""
+    overrides: tuple[Override, ...] = ()
+    """Rules of safety that did not hold for this run, each with its reason."""
 
 
 class Recording(Frozen):

@@ -38,7 +38,7 @@ class Sli(ABC):
         return cls.value(sample)
 
 
-SLIS: Registry[Sli] = Registry("SLI")
+SLIS: Registry[Sli] = Registry("SLI", Sli)
 
 
 @dataclass(frozen=True)

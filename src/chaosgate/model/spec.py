@@ -10,13 +10,19 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.breaker import Breaker
+from chaosgate.model.cron import Cron
 from chaosgate.model.fault import Fault
 from chaosgate.model.fit import Fit
+from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS
+from chaosgate.model.safety import Safety
 from chaosgate.units import Bound, Duration, Rate
 
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
 EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
+
+SUBDOMAIN_PATTERN = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$"
+"""A DNS subdomain (RFC 1123), which the names of most Kubernetes objects are: `llama-3.1` is one."""
 
 ArrivalProcess = Literal["poisson", "constant"]
 
@@ -26,8 +32,8 @@ class Metadata(Frozen):
 
     name: Name
     """The name of the spec: run ids begin with it."""
-    labels: dict[str, str] = {}
-    """Words by which specs are grouped, such as a suite."""
+    labels: Labels = {}
+    """Words by which specs are grouped, such as a suite; on a cluster every pod of a run carries them."""
     annotations: dict[str, str] = {}
     """Notes for people; `proves` says in one sentence what a run of the spec shows."""
 
@@ -59,6 +65,30 @@ class UpstreamFallback(Frozen):
     """The base URL of the other server, without /v1."""
 
 
+class KubernetesTarget(Frozen):
+    """A server that runs on the cluster on which the spec is run: its Service, or its Deployment."""
+
+    service: Name | None = None
+    """The Service in front of it."""
+    deployment: Annotated[str, Field(pattern=SUBDOMAIN_PATTERN, max_length=253)] | None = None
+    """A Deployment in the run's own namespace that has no Service: the run puts one of its own in front."""
+    namespace: Name | None = None
+    """The Service's namespace; left out, the run's own."""
+    port: Annotated[int, Field(ge=1, le=65535)]
+    """The port of the Service, or of the Deployment's containers, at which it serves."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> KubernetesTarget:
+        if (self.service is None) == (self.deployment is None):
+            raise ValueError("name one of `service` and `deployment`")
+        if self.deployment is not None and self.namespace is not None:
+            raise ValueError(
+                "`namespace` goes with `service`: a run makes no object in another namespace, and a Deployment has no "
+                "address of its own; name the Service in front of it"
+            )
+        return self
+
+
 class Target(Frozen):
     """What is served and how it is reached."""
 
@@ -67,16 +97,23 @@ class Target(Frozen):
     model: str
     """A model name, a path, or models:/name@alias."""
     endpoint: Annotated[str, Field(pattern=URL_PATTERN)] | None = None
-    """Base URL of an OpenAI-compatible server, without /v1; needed with engine: endpoint."""
+    """With engine: endpoint, the base URL of an OpenAI-compatible server, without /v1."""
+    kubernetes: KubernetesTarget | None = None
+    """With engine: endpoint, a Service or Deployment in place of a URL; its pods are what faults of the cluster hit."""
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     """How many copies of the model server; on one machine the embedded engine runs as one."""
     fallback: CannedFallback | UpstreamFallback | None = None
     """What an open breaker answers instead of the model."""
 
     @model_validator(mode="after")
-    def _endpoint_given(self) -> Target:
-        if (self.engine == "endpoint") != (self.endpoint is not None):
-            raise ValueError("`endpoint: URL` goes with `engine: endpoint`, and only with it")
+    def _reached_one_way(self) -> Target:
+        given = [key for key in ("endpoint", "kubernetes") if getattr(self, key) is not None]
+        if self.engine != "endpoint" and given:
+            raise ValueError(f"`{given[0]}` goes with `engine: endpoint`, and only with it")
+        if self.engine == "endpoint" and len(given) != 1:
+            raise ValueError(
+                "`engine: endpoint` needs one of `endpoint: URL` and `kubernetes: {service: NAME, port: NUMBER}`"
+            )
         return self
 
 
@@ -200,31 +237,11 @@ class Gate(Frozen):
     """The verdict of such an objective."""
 
 
-class StopCondition(Frozen):
-    """Halt the run when an SLI of one-second samples is like this so many times in a row."""
-
-    sli: str
-    """The SLI of each second; not exact-match, which needs the whole baseline."""
-    bound: Bound
-    """What is too bad: the condition holds while the SLI keeps this bound, such as `> 50 %`."""
-    consecutive: Annotated[int, Field(ge=1, le=1000)] = 3
-    """One-second samples in a row."""
-
-
-class Safety(Frozen):
-    """What keeps a run from doing lasting harm."""
-
-    sweep_after: Duration = 120.0
-    """How long after a run should have ended the sweeper waits before it reverts what is left."""
-    stop_when: tuple[StopCondition, ...] = ()
-    """Conditions of which any one halts the run: every fault goes off, and no other comes."""
-
-
 class Schedule(Frozen):
     """When a cluster runs the spec by itself."""
 
-    cron: str
-    """When, as cron writes it."""
+    cron: Cron
+    """When, in UTC, as cron writes it: minute, hour, day, month, weekday."""
     suspend: bool = False
     """Keep the schedule and do not run it for now."""
 
@@ -292,13 +309,13 @@ class ChaosSpec(Frozen):
     def digested(self) -> dict[str, Any]:
         """What the digest is of.
 
-        Left out: metadata, the target's engine, model and endpoint, safety, tracking, schedule and the parameters'
-        declarations (their values stand in the resolved spec).
+        Left out: metadata, the target's engine, model, endpoint and kubernetes, safety, tracking, schedule and the
+        parameters' declarations (their values stand in the resolved spec).
         """
         body: dict[str, Any] = self.to_json()["spec"]
         for key in ("safety", "tracking", "schedule", "parameters"):
             body.pop(key)
-        for key in ("engine", "model", "endpoint"):
+        for key in ("engine", "model", "endpoint", "kubernetes"):
             body["target"].pop(key)
         return body
 

@@ -10,14 +10,19 @@ from pydantic.fields import FieldInfo
 
 from chaosgate.errors import UsageError
 from chaosgate.model.annotations import describe, dimension_of, keys_of, of_field, strip
-from chaosgate.model.fault import FAULTS, Fault
+from chaosgate.model.fault import FAULTS, ClusterFault, Fault
 from chaosgate.model.load import parse_spec
 from chaosgate.units import Dimension, format_value
 
 _SAFE = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _RESERVED = ("true", "false", "null")
-_COMMON = ("name", "kind", "select", "dose")
+_COMMON = ("name", "kind", "select", "driver", "target", "dose")
 """Keys of every fault; a kind's other keys are its own parameters."""
+_WHOM = {
+    False: "  select: {share: 100 %}         # which requests it may touch; add a path to name one",
+    True: "  # target: {labels: {app: mine}}  # whose pods; left out, those that serve the run's target",
+}
+"""Whom a fault of requests and one of the cluster may touch."""
 _DOSES: dict[Dimension, tuple[float, ...]] = {
     "duration": (0.05, 0.1, 0.2),
     "share": (0.01, 0.1, 0.5),
@@ -71,11 +76,13 @@ def first_spec(name: str, engine: str, model: str, endpoint: str | None, fault_k
     """
     kind = FAULTS.get(fault_kind)
     dimension = kind.axis().dimension
-    doses = [format_value(dose, dimension) for dose in _DOSES[dimension] if dose <= kind.max_dose]
-    doses = doses or [format_value(kind.max_dose, dimension)]
+    # More than one pod or node at once is what safety refuses unless the spec allows it.
+    largest = min(kind.max_dose, 1.0) if issubclass(kind, ClusterFault) else kind.max_dose
+    doses = [format_value(dose, dimension) for dose in _DOSES[dimension] if dose <= largest]
+    doses = doses or [format_value(largest, dimension)]
     text = _TEXT.format(
         name=_scalar(name),
-        target=_target(engine, model, endpoint),
+        target=_target(engine, model, endpoint, 2 if issubclass(kind, ClusterFault) else 1),
         fault=_fault(fault_kind, kind, doses),
         sli='sli: error-rate, bound: "<= 10 %"' if dimension == "share" else 'sli: ttft-p95, bound: "<= 1s"',
         dose=doses[0],
@@ -84,11 +91,13 @@ def first_spec(name: str, engine: str, model: str, endpoint: str | None, fault_k
     return text
 
 
-def _target(engine: str, model: str, endpoint: str | None) -> str:
+def _target(engine: str, model: str, endpoint: str | None, replicas: int) -> str:
     lines = [
         f"    {_scalar_line('engine', engine)}# embedded, or endpoint: a server that runs already",
         f"    {_scalar_line('model', model)}# the id that its /v1/models lists",
     ]
+    if replicas > 1 and endpoint is None:
+        lines.append(f"    replicas: {replicas}                  # one is left when the other is hit")
     if endpoint is not None:
         lines.append(f"    endpoint: {_scalar(endpoint)}")
     return "\n".join(lines)
@@ -97,15 +106,17 @@ def _target(engine: str, model: str, endpoint: str | None) -> str:
 def _fault(name: str, kind: type[Fault], doses: list[str]) -> str:
     summary = (kind.__doc__ or name).strip().splitlines()[0]
     own = [_parameter(kind, key, field) for key, field in keys_of(kind).items() if key not in _COMMON]
-    sweep = f"parameter: {kind.axis().parameter}, values: [{', '.join(doses)}], windows: 4, hold: 2s, washout: 500ms"
+    on_cluster = issubclass(kind, ClusterFault)
+    hold, washout = ("10s", "10s") if on_cluster else ("2s", "500ms")
+    values = f"values: [{', '.join(doses)}], windows: 4, hold: {hold}, washout: {washout}"
     lines = [
         f"# {summary}",
         f"- name: {name.replace('.', '-').replace('_', '-')}",
         f"  kind: {name}",
         *own,
-        "  select: {share: 100 %}         # which requests it may touch; add a path to name one",
+        _WHOM[on_cluster],
         "  # Each dose is held for `hold` in each of its windows, in random order, among controls without a fault.",
-        f"  dose: {{{sweep}}}",
+        f"  dose: {{parameter: {kind.axis().parameter}, {values}}}",
     ]
     return "\n".join(f"    {line}" for line in lines)
 

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from chaosgate.model.base import Frozen
-from chaosgate.model.result import Subject, VerdictName, finite
+from chaosgate.model.result import RANK, Subject, VerdictName, finite
 from chaosgate.report.changes import Change, environment_changes, spec_changes, subject_changes
 from chaosgate.report.numbers import Kind, Number, Place, lower_is_better, numbers_of
 from chaosgate.report.schema import schema_text
@@ -73,8 +73,8 @@ class Compared(Frozen):
 
 
 class Comparison(Frozen):
-    """Two runs. `rows` has the worst first: within an answer objectives, thresholds, then SLIs, each by its size; what
-    only one run has comes last."""
+    """Two runs. `rows` has the worst first: what B is judged worse on than A, then by the answer; within an answer
+    objectives, thresholds, then SLIs, each by its size. What only one run has comes last."""
 
     schema_: Literal["chaosgate/run-comparison/v1"] = Field(alias="schema")
     a: ComparedRun
@@ -151,8 +151,15 @@ def _answer(direction: Direction, lower_is_better: bool) -> Answer:
             return "better" if (direction == "lower") == lower_is_better else "worse"
 
 
-def _order(row: Compared) -> tuple[bool, int, int, float]:
-    return not row.in_both, ANSWERS.index(row.answer), KINDS.index(row.kind), -_size(row)
+def _order(row: Compared) -> tuple[bool, bool, int, int, float]:
+    return not row.in_both, not _judged_worse(row), ANSWERS.index(row.answer), KINDS.index(row.kind), -_size(row)
+
+
+def _judged_worse(row: Compared) -> bool:
+    """Whether its verdict went down from A to B, such as from pass to fail, whatever the numbers show."""
+    verdicts = [number.verdict if number else None for number in (row.a, row.b)]
+    before, after = (None if verdict is None else RANK.index(verdict) for verdict in verdicts)
+    return before is not None and after is not None and after > before
 
 
 def _size(row: Compared) -> float:

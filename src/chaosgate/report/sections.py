@@ -204,6 +204,7 @@ def record_facts(view: ReportView) -> list[Fact]:
         Fact("recorded in", view.record.recorded),
         Fact("spec digest", view.spec.digest()),
         Fact("exit code", str(view.exit_code if view.ended else view.verdict.exit_code)),
+        *(Fact(f"overridden: {one.rule}", one.reason) for one in view.record.overrides),
         Fact("cleanup", cleanup_sentence(view), view.ended and not view.sealed_clean),
         *(Fact(f"file {file.path}", str(file.problem)) for file in view.missing),
         *(Fact(key, value) for key, value in sorted(view.spec.metadata.annotations.items()) if key != "proves"),

@@ -142,7 +142,8 @@ def _finish(state: Path, folder: Path, run: str, say: Say) -> None:
         say("the runner is gone; cleaning up")
         cleanup.seal(_context(state, folder, run))
     if _sealed(folder, run) is not None and not _has_verdict(folder):
-        _conclude(state, folder, run, say)
+        if record_file(folder) is not None:
+            conclude_aborted(state, folder, run, say)
         cleanup.seal(_context(state, folder, run))
 
 
@@ -154,10 +155,9 @@ def _has_verdict(folder: Path) -> bool:
     return is_written(step_file(folder, CONCLUDE, VERDICT.file))
 
 
-def _conclude(state: Path, folder: Path, run: str, say: Say) -> None:
-    """Give the run its verdict. Where its spec cannot be read there is none, and the record stays as it was opened."""
-    if record_file(folder) is None:
-        return
+def conclude_aborted(state: Path, folder: Path, run: str, say: Say) -> None:
+    """Give an aborted run its verdict, unless it has one. Where its spec cannot be read there is none, and the record
+    stays as it was opened."""
     try:
         spec = read_document(spec_file(folder), SPEC)
         plan = make_plan(spec)

@@ -1,6 +1,7 @@
-"""The journal of a local run: which step runs since when, how each ended and what it last told, for who looks on.
+"""The journal of a run: which step runs since when, how each ended and what it last told, for who looks on.
 
-It is one small file in the run's folder that only its runner writes. It is no result: nothing is judged by it.
+It is one small file in the run's folder that only who carries or follows the run writes. It is no result: nothing is
+judged by it.
 """
 
 from __future__ import annotations
@@ -93,13 +94,7 @@ class Journal:
 
     def progress(self, step: Step, told: Mapping[str, Any]) -> None:
         """Note the last numbers and window the step told; what cannot be read is left out."""
-        match told.get("event"):
-            case "load":
-                self._change(step, load=_read(Load, told))
-            case "window":
-                self._change(step, sweep=_read(SweepPlace, told))
-            case "recovery":
-                self._change(step, recovering=True)
+        self._change(step, **news(told))
         # A clock that somebody sets back does not silence the journal.
         if not 0 <= self._clock() - self._written < EVERY:
             self._write()
@@ -119,9 +114,13 @@ class Journal:
 
     def _write(self, **end: Any) -> None:
         self._written = self._clock()
-        page = JournalPage(steps=tuple(self._entries.values()), **end)
         with contextlib.suppress(ArtifactError):
-            write_whole(self._file, page.model_dump_json(indent=1).encode())
+            write_journal(self._file.parent, JournalPage(steps=tuple(self._entries.values()), **end))
+
+
+def write_journal(folder: Path, page: JournalPage) -> None:
+    """Replace the journal of the run in `folder`; an ArtifactError when it cannot be written."""
+    write_whole(folder / FILE, page.model_dump_json(indent=1).encode())
 
 
 def read_journal(folder: Path) -> JournalPage:
@@ -130,6 +129,18 @@ def read_journal(folder: Path) -> JournalPage:
         return JournalPage.model_validate_json(read_whole(folder / FILE))
     except (ArtifactError, ValidationError):
         return JournalPage(steps=())
+
+
+def news(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What a progress line changes in the entry of its step, by field; nothing for one that tells nothing kept."""
+    match told.get("event"):
+        case "load":
+            return {"load": _read(Load, told)}
+        case "window":
+            return {"sweep": _read(SweepPlace, told)}
+        case "recovery":
+            return {"recovering": True}
+    return {}
 
 
 def _read(model: type[Model], told: Mapping[str, Any]) -> Model | None:

@@ -15,11 +15,11 @@ from types import FrameType
 from typing import Any, Protocol
 
 from chaosgate.artifacts import VERDICT, Identity, write_spec
-from chaosgate.artifacts.files import is_written, unwritable, write_whole
+from chaosgate.artifacts.files import is_written
 from chaosgate.components.aborting import read_abort
 from chaosgate.components.cleanup import clean_up
 from chaosgate.components.definition import BUILT_IN
-from chaosgate.components.places import run_dir, spec_file, step_file
+from chaosgate.components.places import ignore_in_git, make_private, run_dir, spec_file, step_file
 from chaosgate.deploy.processes import register
 from chaosgate.errors import ArtifactError
 from chaosgate.model.plan import CONCLUDE, GATE, Plan, Step
@@ -98,22 +98,6 @@ def run_locally(spec: ChaosSpec, plan: Plan, state: Path, listener: Listener, ru
     outcome = read_outcome(run, folder, carrier.exit_codes.get(GATE), carrier.signal, tuple(carrier.problems))
     journal.close(outcome.signal, outcome.exit_code)
     return outcome
-
-
-def make_private(folder: Path) -> None:
-    """Make the run's folder for this user alone: it holds the gateway's token and what the model said."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-
-
-def ignore_in_git(state: Path) -> None:
-    """Keep the state directory out of commits: it holds every run and their tokens."""
-    file = state / ".gitignore"
-    if not file.exists():
-        write_whole(file, b"*\n")
 
 
 def leave_terminal() -> None:

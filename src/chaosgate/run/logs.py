@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from chaosgate.artifacts import SEAL
 from chaosgate.components.cleanup import sealed
 from chaosgate.components.places import step_file
+from chaosgate.components.where import is_on_cluster
 from chaosgate.deploy.processes import alive, registered
 from chaosgate.model.plan import CLEANUP
 from chaosgate.run.journal import read_journal
@@ -34,9 +36,53 @@ def step_names(folder: Path) -> list[str]:
 
 def is_over(folder: Path, run: str) -> bool:
     """Whether nothing more will be logged: the run is sealed, or nobody is left who could seal it."""
-    if sealed(step_file(folder, CLEANUP, SEAL.file), folder, run) is not None:
+    if is_on_cluster(folder) or sealed(step_file(folder, CLEANUP, SEAL.file), folder, run) is not None:
         return True
     return not any(process.role in ENDING and alive(process) for process in registered(folder))
+
+
+class Reader(Protocol):
+    """One log while it grows."""
+
+    def lines(self, *, rest: bool = False) -> Iterator[str]: ...
+    def tail(self, count: int | None) -> Iterator[str]: ...
+
+
+class Logs(Protocol):
+    """The logs of a run, wherever they are kept."""
+
+    poll: float
+    """Seconds between two looks at logs that are followed."""
+
+    def names(self) -> Iterable[str]:
+        """The steps and servers that have a log now, in the order in which they are shown."""
+
+    def open(self, name: str) -> Reader:
+        """The log of one of `names`, from its beginning."""
+
+    def is_over(self) -> bool:
+        """Whether nothing more will be logged."""
+
+
+class FolderLogs:
+    """The logs in the folder of a run."""
+
+    poll = 0.2
+
+    def __init__(self, folder: Path, run: str) -> None:
+        self._folder, self._run = folder, run
+
+    def names(self) -> Iterable[str]:
+        """The logs there are."""
+        return log_files(self._folder)
+
+    def open(self, name: str) -> LogReader:
+        """One of them."""
+        return LogReader(log_files(self._folder)[name])
+
+    def is_over(self) -> bool:
+        """Whether the run is over."""
+        return is_over(self._folder, self._run)
 
 
 class LogReader:

@@ -26,6 +26,8 @@ class Outcome:
     """The signal that ended the run early."""
     problems: tuple[str, ...] = ()
     """What kept the carrier itself from its work; a run with problems never ends with its verdict's exit code."""
+    missing: str | None = None
+    """Why files of the run are not in its folder, for a run elsewhere."""
 
     @property
     def exit_code(self) -> int:

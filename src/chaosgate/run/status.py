@@ -28,6 +28,7 @@ from chaosgate.components.cleanup import sealed
 from chaosgate.components.places import known_runs, run_dir, spec_file, step_file
 from chaosgate.components.recording import recording_file
 from chaosgate.components.sweeper import runner_of
+from chaosgate.components.where import is_on_cluster, read_place
 from chaosgate.deploy.processes import alive, elsewhere, registered, strays
 from chaosgate.errors import ArtifactError
 from chaosgate.model.base import Frozen, Line
@@ -37,7 +38,7 @@ from chaosgate.run.journal import JournalPage, Load, StepEntry, SweepPlace, read
 
 RunState = Literal["running", "finished", "interrupted", "unsealed", "elsewhere"]
 """`finished`: it has its verdict; `interrupted`: it was ended before or by a signal, and nothing is left; `unsealed`:
-nobody runs it and it is not proved that nothing is left; `elsewhere`: it belongs to another machine."""
+nobody runs it and it is not proved that nothing is left; `elsewhere`: it belongs to another machine or to a cluster."""
 StepState = Literal["waiting", "running", "skipped", "lost", "ended", StatusName]
 """`skipped`: the run was over before it started; `lost`: its runner was gone before it ended; `ended`: it leaves no
 status but its exit code."""
@@ -88,6 +89,18 @@ class RunStatus(Frozen):
     report: str | None
     """The path of the report."""
     problems: tuple[Line, ...]
+    cluster: Line | None = None
+    """Where on which cluster it is carried; None for a run of this machine's processes."""
+    pods: tuple[Line, ...] = ()
+    """Its pods that have not ended."""
+    reached_by: Line = ""
+    """The options that a command on it needs besides its id, such as those that name a cluster."""
+
+
+def is_settled(folder: Path, run: str) -> bool:
+    """Whether the folder tells all that can be known of the run: it is sealed clean, and its runner has ended."""
+    sealed_clean = sealed(step_file(folder, CLEANUP, SEAL.file), folder, run) is not None
+    return sealed_clean and read_journal(folder).exit_code is not None
 
 
 def list_runs(state: Path) -> list[RunLine]:
@@ -130,6 +143,7 @@ def read_status(state: Path, run: str, now: Callable[[], float] = time.time) -> 
         recording=read_if_there(recording_file(folder), RECORDING, identity),
         report=str(report) if is_written(report) else None,
         problems=tuple(_problems(folder, run, journal)),
+        cluster=_cluster(folder),
     )
 
 
@@ -138,10 +152,16 @@ def _state(folder: Path, run: str, journal: JournalPage) -> RunState:
     if runner is not None and alive(runner) and journal.exit_code is None:
         return "running"
     if sealed(step_file(folder, CLEANUP, SEAL.file), folder, run) is None:
-        return "elsewhere" if runner is not None and elsewhere(runner) else "unsealed"
+        away = is_on_cluster(folder) or (runner is not None and elsewhere(runner))
+        return "elsewhere" if away else "unsealed"
     concluded = is_written(step_file(folder, CONCLUDE, VERDICT.file))
     ended_early = journal.signal is not None or read_abort(folder) is not None
     return "finished" if concluded and not ended_early else "interrupted"
+
+
+def _cluster(folder: Path) -> str | None:
+    place = read_place(folder)
+    return None if place is None else place.sentence()
 
 
 def _started(folder: Path, journal: JournalPage) -> float:

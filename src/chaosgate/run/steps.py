@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from chaosgate.artifacts import STATUS, Identity, write_document
 from chaosgate.components.definition import find_component
-from chaosgate.components.places import spec_file, step_file
+from chaosgate.components.places import spec_file, step_file, step_role
 from chaosgate.components.progress import heard
 from chaosgate.deploy.processes import (
     last_lines,
@@ -89,7 +89,7 @@ def start_step(step: Step, run: str, state: Path, folder: Path) -> RunningStep:
 
     An ArtifactError when it cannot be logged or written down; nothing runs then.
     """
-    role = f"step-{step.id}"
+    role = step_role(step.id)
     with open_log(folder, role) as errors:
         child = subprocess.Popen(
             python(*command(step, run, state, folder)),
@@ -133,7 +133,7 @@ def crash_text(code: int, ended: str | None) -> str:
 
 
 def _words(folder: Path, step: Step) -> str:
-    role = f"step-{step.id}"
+    role = step_role(step.id)
     lines = " | ".join(line.strip() for line in last_lines(folder, role, LAST_LINES).splitlines())
     return f"{lines}; log: {log_file(folder, role)}"
 

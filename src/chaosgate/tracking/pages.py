@@ -90,6 +90,8 @@ def _run_tags(tracked: TrackedRun) -> dict[str, str]:
         "chaosgate.spec_digest": tracked.spec.digest(),
         "chaosgate.engine": tracked.spec.spec.target.engine,
     }
+    if rules := [one.rule for one in tracked.record.overrides]:
+        tags["chaosgate.overrides"] = ", ".join(rules)
     if commit := tracked.record.environment.get("git"):
         tags[COMMIT_TAG] = commit
     if subject := tracked.verdict.subject or tracked.record.subject:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from testbed.places import ARGO, BINARIES, cache
+import yaml
 
-FLAGS = ("-trimpath", "-ldflags", "-s -w")
+from testbed.places import ARGO, BINARIES, KUBERNETES, cache
+
 KUBERNETES_PARTS = (
     "etcd",
     "kube-apiserver",
@@ -21,48 +27,94 @@ KUBERNETES_PARTS = (
     "kube-proxy",
 )
 ARGO_MODULE = "github.com/argoproj/argo-workflows/v3"
+KUBERNETES_VERSION = {"k8s.io/component-base/version.gitVersion": KUBERNETES}
+ARGO_VERSION = {f"{ARGO_MODULE}.version": ARGO, f"{ARGO_MODULE}.gitTag": ARGO, f"{ARGO_MODULE}.gitTreeState": "clean"}
+
+
+@dataclass(frozen=True)
+class Binary:
+    """One program of the cluster: a Go package, in a module of this repository that names every version."""
+
+    name: str
+    module: Path
+    package: str
+    static: bool = False
+    """Without C libraries, for an image that has none."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the program that its linker sets."""
+
+    def flags(self) -> list[str]:
+        """What `go build` is told."""
+        values = " ".join(f"-X {name}={value}" for name, value in self.variables.items())
+        return ["-trimpath", "-ldflags", f"-s -w {values}".rstrip()]
+
+    def sources(self) -> list[Path]:
+        """The files that decide what is built: the module's requirements, and the package where it is its own."""
+        own = (self.module / self.package).glob("*.go") if self.package.startswith(".") else ()
+        return sorted([self.module / "go.mod", self.module / "go.sum", *own])
+
+    def fingerprint(self, compiler: str) -> str:
+        """What it is made from, by a `compiler` as `go version` tells it."""
+        digest = hashlib.sha256(f"{self.package} {self.static} {self.flags()} {compiler}".encode())
+        for file in self.sources():
+            digest.update(file.relative_to(self.module).as_posix().encode() + b"\0" + file.read_bytes())
+        return digest.hexdigest()
+
+
+BUILT = (
+    Binary("kubernetes", BINARIES / "kubernetes", ".", variables=KUBERNETES_VERSION),
+    Binary("store", BINARIES / "services", "./store"),
+    Binary("pause", BINARIES / "services", "./pause", static=True),
+    Binary("coredns", BINARIES / "services", "github.com/coredns/coredns"),
+)
+BUILT_FOR_ARGO = tuple(
+    Binary(name, BINARIES / "argo", f"{ARGO_MODULE}/cmd/{name}", static=True, variables=ARGO_VERSION)
+    for name in ("workflow-controller", "argoexec")
+)
 
 
 def build_all() -> Path:
     """Build what is missing and return the folder of the binaries."""
     folder = cache() / "bin"
     folder.mkdir(parents=True, exist_ok=True)
-    build(folder / "kubernetes", BINARIES / "kubernetes", ".")
-    for part in KUBERNETES_PARTS:
-        link(folder / part, "kubernetes")
-    build(folder / "store", BINARIES / "services", "./store")
-    build(folder / "pause", BINARIES / "services", "./pause", static=True)
-    build(folder / "coredns", BINARIES / "services", "github.com/coredns/coredns")
-    for name in ("workflow-controller", "argoexec"):
-        build_argo(folder / name)
+    compiler = go("version")
+    with alone(cache()):
+        for binary in BUILT:
+            build(binary, folder, compiler)
+        for part in KUBERNETES_PARTS:
+            link(folder / part, "kubernetes")
+        for binary in BUILT_FOR_ARGO:
+            build(binary, folder, compiler, argo_modfile)
     return folder
 
 
-def build(target: Path, module: Path, package: str, *, static: bool = False, modfile: Path | None = None) -> None:
-    """Build `package` as `target` unless it is there already, made from the same sources."""
-    stamp = target.with_name(f".{target.name}.stamp")
-    wanted = fingerprint(module, package)
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep two builds in one cache apart."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def build(binary: Binary, folder: Path, compiler: str, modfile: Callable[[], Path] | None = None) -> bool:
+    """Build a program unless it is there already, made from the same; True when it was built.
+
+    `modfile` makes the go.mod to build with in place of the module's own.
+    """
+    target, stamp = folder / binary.name, folder / f".{binary.name}.stamp"
+    wanted = binary.fingerprint(compiler)
     if target.exists() and stamp.exists() and stamp.read_text() == wanted:
-        return
-    print(f"building {target.name}", flush=True)
-    chosen = () if modfile is None else (f"-modfile={modfile}",)
-    environment = {**os.environ, "CGO_ENABLED": "0"} if static else None
-    subprocess.run(["go", "build", *chosen, *FLAGS, "-o", target, package], cwd=module, env=environment, check=True)
+        return False
+    print(f"building {binary.name}", flush=True)
+    chosen = () if modfile is None else (f"-modfile={modfile()}",)
+    environment = {**os.environ, "CGO_ENABLED": "0"} if binary.static else None
+    command = ["go", "build", *chosen, *binary.flags(), "-o", str(target), binary.package]
+    subprocess.run(command, cwd=binary.module, env=environment, check=True)
     stamp.write_text(wanted)
-
-
-def fingerprint(module: Path, package: str) -> str:
-    """What the binary is made from."""
-    digest = hashlib.sha256(f"{package} {FLAGS} {go('version')}".encode())
-    for file in sources(module, package):
-        digest.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
-
-
-def sources(module: Path, package: str) -> Iterable[Path]:
-    """The files of a module that decide what is built: its requirements, and the package where it is its own."""
-    own = (module / package).glob("*.go") if package.startswith(".") else ()
-    return sorted([module / "go.mod", module / "go.sum", *own])
+    return True
 
 
 def go(*words: str, cwd: Path | None = None) -> str:
@@ -83,8 +135,21 @@ def argo_source() -> Path:
     return Path(go("list", "-m", "-f", "{{.Dir}}", ARGO_MODULE, cwd=module))
 
 
-def build_argo(target: Path) -> None:
-    """Argo's controller or executor from a copy of its module.
+def argo_definitions() -> list[dict[str, Any]]:
+    """Argo's kinds in their full form, every field described; read once, as 7 MB of YAML take long to read."""
+    file = cache() / f"argo-{ARGO}-definitions.json"
+    if not file.exists():
+        manifests = sorted((argo_source() / "manifests/base/crds/full").glob("argoproj.io_*.yaml"))
+        found = [yaml.load(one.read_text(), Loader=yaml.CSafeLoader) for one in manifests]
+        half = file.with_suffix(".half")
+        half.write_text(json.dumps(found))
+        half.rename(file)
+    read: list[dict[str, Any]] = json.loads(file.read_text())
+    return read
+
+
+def argo_modfile() -> Path:
+    """A go.mod that puts a mended copy of Argo in the place of its module.
 
     A module holds no symbolic links, and Argo's signal_linux.go is one: it must be put back before this builds.
     """
@@ -96,9 +161,8 @@ def build_argo(target: Path) -> None:
         signals = half / "workflow/executor/osspecific"
         shutil.copyfile(signals / "signal_darwin.go", signals / "signal_linux.go")
         half.rename(copy)
-    module = BINARIES / "argo"
     modfile = cache() / "argo.mod"
-    shutil.copyfile(module / "go.mod", modfile)
-    shutil.copyfile(module / "go.sum", modfile.with_suffix(".sum"))
+    shutil.copyfile(BINARIES / "argo" / "go.mod", modfile)
+    shutil.copyfile(BINARIES / "argo" / "go.sum", modfile.with_suffix(".sum"))
     go("mod", "edit", f"-replace={ARGO_MODULE}={copy}", str(modfile))
-    build(target, module, f"{ARGO_MODULE}/cmd/{target.name}", static=True, modfile=modfile)
+    return modfile

@@ -10,18 +10,38 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.build import build_all
-from testbed.control_plane import PAUSE_IMAGE, containerd_socket, start_kubernetes
+from testbed.api import Api
+from testbed.build import argo_definitions, build_all
+from testbed.control_plane import (
+    PAUSE_IMAGE,
+    containerd_socket,
+    node_ready,
+    start_containerd,
+    start_control_plane,
+    start_kubelet,
+)
 from testbed.images import binary_image
-from testbed.node import Node, NodeError, start_node, stop_node
+from testbed.leftovers import PREFIX, claimed, remove_leftovers, wait_for_link
+from testbed.node import Node, NodeError, start_node, stop_node, wait_for
 from testbed.places import cache
-from testbed.services import EXECUTOR_IMAGE, start_argo, start_dns, start_mlflow, start_store, wait_for_mlflow
+from testbed.services import (
+    EXECUTOR_IMAGE,
+    define_argo,
+    start_argo,
+    start_dns,
+    start_mlflow,
+    start_store,
+    wait_for_mlflow,
+)
 
+IMAGE = "localhost/chaosgate:test"
+"""chaosgate's own image on the node: `localhost` is asked of no registry, and only `latest` would be pulled anew."""
 NEEDED = ("containerd", "runc", "openssl", "iptables", "conntrack", "nsenter", "unshare", "go", "podman")
 CNI = Path("/usr/lib/cni/bridge")
 PACKAGES = "containerd runc containernetworking-plugins iptables conntrack openssl iproute2 podman"
@@ -47,44 +67,56 @@ def why_not() -> str | None:
 
 
 @contextmanager
-def cluster(images: dict[str, Path]) -> Iterator[Cluster]:
-    """A cluster with `images` (name to docker-archive) on its node; all of it is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="chaosgate-cluster-"))
-    node = start_node(folder)
-    try:
-        yield bring_up(node, images)
-    except NodeError:
-        for part in node.parts:
-            print(f"--- {part}\n{node.last_words(part)}", file=sys.stderr)
-        raise
-    finally:
-        stop_node(node)
+def cluster(images: Mapping[str, Path]) -> Iterator[Cluster]:
+    """A cluster with `images` (name to docker-archive) on its node; all of it is gone afterwards.
+
+    A ClusterTaken says who has its addresses. What an earlier one left that was killed is taken away first.
+    """
+    with claimed():
+        for folder in remove_leftovers():
+            print(f"took away {folder}, which was left by a test cluster that was killed", file=sys.stderr)
+        wait_for_link()
+        node = start_node(Path(tempfile.mkdtemp(prefix=PREFIX)))
+        try:
+            yield bring_up(node, images)
+        except NodeError:
+            for part in node.parts:
+                print(f"--- {part}\n{node.last_words(part)}", file=sys.stderr)
+            raise
+        finally:
+            stop_node(node)
 
 
-def bring_up(node: Node, images: dict[str, Path]) -> Cluster:
-    """Everything, in the order in which it is needed."""
+def bring_up(node: Node, images: Mapping[str, Path]) -> Cluster:
+    """Everything, side by side where one thing does not need the other."""
     binaries = build_all()
     mlflow = start_mlflow(node)
-    kubeconfig = start_kubernetes(node, binaries)
-    for name, archive in {**own_images(binaries), **images}.items():
-        load_image(node, name, archive)
-    start_dns(node, binaries)
-    start_store(node, binaries)
-    start_argo(node, binaries, kubeconfig)
+    start_containerd(node)
+    with ThreadPoolExecutor() as beside:
+        loaded = [beside.submit(load_image, node, archive) for archive in (*own_images(binaries), *images.values())]
+        kubeconfig = start_control_plane(node, binaries)
+        start_kubelet(node, binaries)
+        defined = beside.submit(define_argo, kubeconfig, argo_definitions())
+        start_dns(node, binaries)
+        start_store(node, binaries)
+        api = Api(kubeconfig)
+        wait_for(lambda: node_ready(node, api), "a ready node", 90)
+        for task in (*loaded, defined):
+            task.result()
+    start_argo(node, binaries)
     wait_for_mlflow(node)
     return Cluster(node, kubeconfig, mlflow)
 
 
-def own_images(binaries: Path) -> dict[str, Path]:
-    """Pause and Argo's executor, each one binary in an empty image."""
+def own_images(binaries: Path) -> Iterator[Path]:
+    """Pause and Argo's executor, each one binary in an empty image; made again when the binary was."""
     folder = cache() / "images"
     pause, executor = folder / "pause.tar", folder / "argoexec.tar"
-    binary_image(pause, PAUSE_IMAGE, {"pause": binaries / "pause"}, ["/pause"])
-    binary_image(executor, EXECUTOR_IMAGE, {"bin/argoexec": binaries / "argoexec"}, ["argoexec"])
-    return {PAUSE_IMAGE: pause, EXECUTOR_IMAGE: executor}
+    yield binary_image(pause, PAUSE_IMAGE, {"pause": binaries / "pause"}, ["/pause"])
+    yield binary_image(executor, EXECUTOR_IMAGE, {"bin/argoexec": binaries / "argoexec"}, ["argoexec"])
 
 
-def load_image(node: Node, name: str, archive: Path) -> None:
+def load_image(node: Node, archive: Path) -> None:
     """Hand an image to containerd, as there is no registry."""
     node.run("ctr", "--address", containerd_socket(node), "-n", "k8s.io", "images", "import", archive)
 
@@ -100,11 +132,12 @@ def main() -> None:
     reason = why_not()
     if reason:
         sys.exit(reason)
-    begun = time.monotonic()
+    begun, ends = time.monotonic(), {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     with cluster({}) as up:
         print(json.dumps({"kubeconfig": str(up.kubeconfig), "mlflow": up.mlflow, "s": time.monotonic() - begun}))
         sys.stdout.flush()
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        signal.sigwait(ends)
 
 
 if __name__ == "__main__":

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import requests
 import yaml
+from kubernetes.client import ApiException
+from urllib3.exceptions import HTTPError
 
+from testbed.api import Api, Json
 from testbed.node import Node, wait_for
-from testbed.places import API_PORT, HOST_LINK, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE
+from testbed.places import API_PORT, HOST_LINK, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE, SUBNET
 
 NODE_NAME = "test-node"
-SERVICE_ADDRESS = "10.96.0.1"
-"""The address of the API server's own Service: the first of the range."""
+API_SERVICE = f"{SUBNET}.64.1"
+"""The API server's own Service has the first address of the range."""
 PAUSE_IMAGE = "localhost/pause:1"
 
 
-def start_kubernetes(node: Node, binaries: Path) -> Path:
-    """Everything from containerd to a kubelet that is ready; the kubeconfig for this machine."""
-    start_containerd(node)
+def start_control_plane(node: Node, binaries: Path) -> Path:
+    """etcd, an API server that answers, and the controllers; the kubeconfig for this machine."""
     token = write_credentials(node.folder)
     inside = write_kubeconfig(node.folder / "node.kubeconfig", NODE_ADDRESS, token)
     outside = write_kubeconfig(node.folder / "kubeconfig", HOST_LINK[1], token)
     node.start("etcd", binaries / "etcd", "--data-dir", node.folder / "etcd")
     start_api_server(node, binaries)
-    wait_for(lambda: answers(node, outside, "/readyz"), "the API server", 90)
+    api = Api(outside)
+    wait_for(lambda: answers(node, api), "the API server", 90)
     start_controllers(node, binaries, inside)
-    start_kubelet(node, binaries, inside)
-    wait_for(lambda: node_ready(node, outside), "a ready node", 90)
     return outside
 
 
@@ -78,7 +80,7 @@ def pod_network(folder: Path) -> dict[str, Any]:
     addresses = {
         "type": "host-local",
         "dataDir": f"{folder}/addresses",
-        "ranges": [[{"subnet": POD_RANGE, "gateway": NODE_ADDRESS, "rangeStart": "172.30.0.10"}]],
+        "ranges": [[{"subnet": POD_RANGE, "gateway": NODE_ADDRESS, "rangeStart": f"{SUBNET}.0.10"}]],
         "routes": [{"dst": "0.0.0.0/0"}],
     }
     bridge = {"type": "bridge", "bridge": "cni0", "isGateway": True, "hairpinMode": True, "ipMasq": True}
@@ -87,20 +89,29 @@ def pod_network(folder: Path) -> dict[str, Any]:
 
 
 def write_credentials(folder: Path) -> str:
-    """The keys that sign service accounts, and the token of the administrator."""
+    """The API server's certificate, the keys that sign service accounts, and the administrator's token."""
     pki = folder / "pki"
     pki.mkdir()
-    subprocess.run(["openssl", "genrsa", "-out", pki / "sa.key", "2048"], capture_output=True, check=True)
-    public = ["openssl", "rsa", "-in", pki / "sa.key", "-pubout", "-out", pki / "sa.pub"]
-    subprocess.run(public, capture_output=True, check=True)
+    openssl("genrsa", "-out", pki / "sa.key", "2048")
+    openssl("rsa", "-in", pki / "sa.key", "-pubout", "-out", pki / "sa.pub")
+    names = [*(f"IP:{address}" for address in (NODE_ADDRESS, HOST_LINK[1], API_SERVICE)), "DNS:kubernetes.default.svc"]
+    certificate = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test-cluster"]
+    certificate += ["-addext", f"subjectAltName={','.join(names)}"]
+    openssl("req", *certificate, "-keyout", pki / "api.key", "-out", pki / "api.crt")
     token = secrets.token_hex(16)
     (pki / "tokens.csv").write_text(f'{token},admin,admin,"system:masters"\n')
     return token
 
 
+def openssl(*words: str | Path) -> None:
+    """Run `openssl WORDS`."""
+    subprocess.run(["openssl", *words], capture_output=True, check=True)
+
+
 def write_kubeconfig(file: Path, address: str, token: str) -> Path:
     """A kubeconfig for whoever sees the API server at `address`."""
-    cluster = {"server": f"https://{address}:{API_PORT}", "insecure-skip-tls-verify": True}
+    authority = base64.b64encode((file.parent / "pki" / "api.crt").read_bytes()).decode()
+    cluster = {"server": f"https://{address}:{API_PORT}", "certificate-authority-data": authority}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -124,7 +135,8 @@ def start_api_server(node: Node, binaries: Path) -> None:
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={pki}/sa.pub",
         f"--service-account-signing-key-file={pki}/sa.key",
-        f"--cert-dir={pki}/apiserver",
+        f"--tls-cert-file={pki}/api.crt",
+        f"--tls-private-key-file={pki}/api.key",
         f"--token-auth-file={pki}/tokens.csv",
         "--authorization-mode=Node,RBAC",
         f"--secure-port={API_PORT}",
@@ -143,7 +155,7 @@ def start_controllers(node: Node, binaries: Path, kubeconfig: Path) -> None:
         binaries / "kube-controller-manager",
         f"--kubeconfig={kubeconfig}",
         f"--service-account-private-key-file={pki}/sa.key",
-        f"--root-ca-file={pki}/apiserver/apiserver.crt",
+        f"--root-ca-file={pki}/api.crt",
         "--use-service-account-credentials=true",
         "--leader-elect=false",
     )
@@ -162,7 +174,7 @@ def start_controllers(node: Node, binaries: Path, kubeconfig: Path) -> None:
     )
 
 
-def start_kubelet(node: Node, binaries: Path, kubeconfig: Path) -> None:
+def start_kubelet(node: Node, binaries: Path) -> None:
     """The kubelet, with control groups of the node's own name."""
     config = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -178,47 +190,43 @@ def start_kubelet(node: Node, binaries: Path, kubeconfig: Path) -> None:
         "clusterDomain": "cluster.local",
         "resolvConf": "",
         "containerRuntimeEndpoint": f"unix://{containerd_socket(node)}",
+        "volumePluginDir": f"{node.folder}/kubelet/plugins",
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "maxPods": 60,
     }
     file = node.folder / "kubelet.yaml"
     file.write_text(yaml.safe_dump(config))
-    for hierarchy in Path("/sys/fs/cgroup").iterdir():
-        if hierarchy.is_dir() and not hierarchy.is_symlink():
-            (hierarchy / node.folder.name).mkdir(exist_ok=True)
     node.start(
         "kubelet",
         binaries / "kubelet",
         f"--config={file}",
-        f"--kubeconfig={kubeconfig}",
+        f"--kubeconfig={node.folder}/node.kubeconfig",
         f"--root-dir={node.folder}/kubelet",
         f"--hostname-override={NODE_NAME}",
         f"--node-ip={NODE_ADDRESS}",
     )
 
 
-def get(kubeconfig: Path, path: str) -> requests.Response | None:
-    """What the API server answers, None while it does not."""
-    config = yaml.safe_load(kubeconfig.read_text())
-    server, token = config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"]
-    try:
-        return requests.get(server + path, headers={"Authorization": f"Bearer {token}"}, verify=False, timeout=5)
-    except requests.RequestException:
-        return None
+def answers(node: Node, api: Api) -> bool:
+    """Whether the API server is up and content."""
+    return look(node, lambda: api.call("GET", "/readyz", {}) == "ok")
 
 
-def answers(node: Node, kubeconfig: Path, path: str) -> bool:
-    """Whether the API server is content with a GET of `path`."""
-    node.check()
-    answer = get(kubeconfig, path)
-    return answer is not None and answer.ok
-
-
-def node_ready(node: Node, kubeconfig: Path) -> bool:
+def node_ready(node: Node, api: Api) -> bool:
     """Whether the one node takes pods."""
+    return look(node, lambda: is_ready(api.get(f"/api/v1/nodes/{NODE_NAME}")))
+
+
+def look(node: Node, question: Callable[[], bool]) -> bool:
+    """The answer, False while the API server gives none; an error of the node where a part of it has ended."""
     node.check()
-    answer = get(kubeconfig, f"/api/v1/nodes/{NODE_NAME}")
-    if answer is None or not answer.ok:
+    try:
+        return question()
+    except (ApiException, HTTPError, OSError):
         return False
-    conditions = answer.json()["status"].get("conditions", [])
+
+
+def is_ready(found: Json | None) -> bool:
+    """Whether a node says that it is ready; False while there is none."""
+    conditions = (found or {}).get("status", {}).get("conditions", [])
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-def binary_image(archive: Path, name: str, files: Mapping[str, Path], command: Sequence[str]) -> None:
-    """Write the image `name` with `files` (path in the image to path here) and an empty /tmp to `archive`."""
+def binary_image(archive: Path, name: str, files: Mapping[str, Path], command: Sequence[str]) -> Path:
+    """Write the image `name` with `files` (path in the image to path here) and an empty /tmp to `archive`.
+
+    An archive that is there and younger than the files stays as it is.
+    """
+    if archive.exists() and all(file.stat().st_mtime < archive.stat().st_mtime for file in files.values()):
+        return archive
     layer = _layer(files)
     digest = hashlib.sha256(layer).hexdigest()
     config = {
@@ -24,10 +29,13 @@ def binary_image(archive: Path, name: str, files: Mapping[str, Path], command: S
     config_file = f"{hashlib.sha256(content).hexdigest()}.json"
     manifest = [{"Config": config_file, "RepoTags": [name], "Layers": [f"{digest}.tar"]}]
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(archive, "w") as tar:
+    half = archive.with_suffix(".half")
+    with tarfile.open(half, "w") as tar:
         _add(tar, f"{digest}.tar", layer)
         _add(tar, config_file, content)
         _add(tar, "manifest.json", json.dumps(manifest).encode())
+    half.rename(archive)
+    return archive
 
 
 def _layer(files: Mapping[str, Path]) -> bytes:

@@ -8,16 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.places import HERE, HOST_LINK, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE
+from chaosgate.deploy.processes import register
+from testbed.leftovers import HOLDER, INIT, make_cgroups, remove_cgroups
+from testbed.places import HERE, HOST_LINK, LINK, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE
 
+BRIDGE_FILTER = Path("/proc/sys/net/bridge")
+"""There where the kernel can have packets between the ports of a bridge pass its filters, which Services need."""
+BRIDGE_ADDRESS = "02:00:00:00:00:01"
 NAMESPACES = ("--net", "--mount", "--pid")
-LINK = "cgtest0"
-GRACE = 20.0
-"""Seconds the parts have to end by themselves before the node's first process is killed."""
 
 
 class NodeError(Exception):
@@ -35,20 +37,21 @@ class Node:
     @property
     def pid(self) -> int:
         """The node's first process as this machine numbers it."""
-        children = Path(f"/proc/{self.init.pid}/task/{self.init.pid}/children").read_text().split()
-        return int(children[0])
+        return children_of(self.init.pid)[0]
 
     def start(self, name: str, *command: str | Path, env: Mapping[str, str] | None = None) -> None:
-        """Start a part of the node; it logs to `<folder>/log/<name>.log`."""
-        log = self.folder / "log" / f"{name}.log"
-        with log.open("ab") as output:
+        """Start a part of the node; it logs to `<folder>/log/<name>.log` and works in the folder."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        with (self.folder / "log" / f"{name}.log").open("ab") as output:
             self.parts[name] = subprocess.Popen(
                 self.command(*command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                env={**os.environ, **(env or {})},
+                cwd=self.folder,
+                env={**os.environ, "TMPDIR": str(temporary), **(env or {})},
             )
 
     def command(self, *command: str | Path) -> list[str]:
@@ -63,12 +66,12 @@ class Node:
         return done.stdout
 
     def stop_part(self, name: str) -> None:
-        """End one part; its children stay."""
+        """Kill one part; its children stay."""
         part = self.parts.pop(name)
         # nsenter waits for what it started and passes nothing on: the part itself is its one child.
         for child in children_of(part.pid):
-            os.kill(child, signal.SIGTERM)
-        part.wait(GRACE)
+            os.kill(child, signal.SIGKILL)
+        part.wait()
 
     def last_words(self, name: str, lines: int = 15) -> str:
         """The end of a part's log."""
@@ -77,7 +80,7 @@ class Node:
 
     def check(self) -> None:
         """A NodeError when a part has ended by itself."""
-        for name, part in self.parts.items():
+        for name, part in list(self.parts.items()):
             if part.poll() is not None:
                 raise NodeError(f"{name} ended with exit code {part.returncode}:\n{self.last_words(name)}")
 
@@ -91,35 +94,47 @@ def children_of(pid: int) -> list[int]:
 
 
 def start_node(folder: Path) -> Node:
-    """A node with loopback, the bridge of its pods and a link to this machine."""
-    folder.mkdir(parents=True, exist_ok=True)
-    unshare = ["unshare", *NAMESPACES, "--fork", "--mount-proc", "--kill-child", "--propagation", "private"]
+    """A node with loopback, a bridge for its pods and a link to this machine; it ends with the thread that made it."""
+    register(folder, HOLDER, os.getpid())
     (folder / "log").mkdir()
+    die_with_parent = ["setpriv", "--pdeathsig", "KILL"]
+    unshare = ["unshare", *NAMESPACES, "--fork", "--mount-proc", "--kill-child", "--propagation", "private"]
     with (folder / "log" / "init.log").open("ab") as log:
         init = subprocess.Popen(
-            [*unshare, sys.executable, str(HERE / "init.py")],
+            [*die_with_parent, *unshare, sys.executable, "-I", str(HERE / "init.py"), str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
-    node = Node(folder, init)
-    wait_for(lambda: bool(children_of(init.pid)), "the node's first process")
+    register(folder, INIT, init.pid)
+    node = Node(folder, init, {INIT: init})
+    wait_for(lambda: is_hidden(node), "the node's first process", 20)
+    make_cgroups(folder.name)
     link_up(node)
     return node
+
+
+def is_hidden(node: Node) -> bool:
+    """Whether the node's mounts are its own by now."""
+    node.check()
+    return (node.folder / "hidden").exists()
 
 
 def link_up(node: Node) -> None:
     """The network inside the node and the link to this machine; all of it goes with the node's namespace."""
     here, there = HOST_LINK
     ip = shutil.which("ip") or "/sbin/ip"
-    subprocess.run([ip, "link", "del", LINK], capture_output=True, check=False)
+    if not BRIDGE_FILTER.is_dir():
+        subprocess.run(["modprobe", "br_netfilter"], check=True)
     node.run(ip, "link", "set", "lo", "up")
-    node.run(ip, "link", "add", "cni0", "type", "bridge")
+    # Without an address of its own a bridge takes one of its ports', another one as pods come and go: the other pods
+    # then send to the old one until they ask anew, up to half a minute later.
+    node.run(ip, "link", "add", "cni0", "address", BRIDGE_ADDRESS, "type", "bridge")
     node.run(ip, "addr", "add", f"{NODE_ADDRESS}/24", "dev", "cni0")
     node.run(ip, "link", "set", "cni0", "up")
-    node.run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
-    node.run("sh", "-c", "echo 1 > /proc/sys/net/bridge/bridge-nf-call-iptables")
+    for setting in ("ipv4/ip_forward", "bridge/bridge-nf-call-iptables"):
+        node.run("sh", "-c", f"echo 1 > /proc/sys/net/{setting}")
     link = [ip, "link", "add", LINK, "type", "veth", "peer", "name", "eth0", "netns", str(node.pid)]
     subprocess.run(link, check=True)
     subprocess.run([ip, "addr", "add", f"{here}/30", "dev", LINK], check=True)
@@ -133,37 +148,18 @@ def link_up(node: Node) -> None:
 
 
 def stop_node(node: Node) -> None:
-    """End everything on the node and remove what it wrote."""
-    for name in list(reversed(node.parts)):
-        for child in children_of(node.parts[name].pid):
-            os.kill(child, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE
-    while time.monotonic() < deadline and any(part.poll() is None for part in node.parts.values()):
-        time.sleep(0.1)
-    # The kernel kills whatever is left in the namespaces with their first process.
-    for child in children_of(node.init.pid):
-        os.kill(child, signal.SIGKILL)
-    node.init.wait()
+    """End everything on the node and remove what it wrote. Nothing of it is kept, so nothing is asked to end well."""
+    # The kernel takes away the link of a namespace that is gone, but some time later.
+    subprocess.run([shutil.which("ip") or "/sbin/ip", "link", "del", LINK], capture_output=True, check=False)
+    node.init.kill()
     for part in node.parts.values():
         part.wait()
     remove_cgroups(node.folder.name)
-    shutil.rmtree(node.folder, ignore_errors=True)
+    shutil.rmtree(node.folder)
 
 
-def remove_cgroups(name: str) -> None:
-    """The control groups of the node's pods: the only thing that no namespace takes away."""
-    for hierarchy in Path("/sys/fs/cgroup").iterdir():
-        root = hierarchy / name
-        for group in sorted(root.rglob("*"), reverse=True) if root.is_dir() else ():
-            if group.is_dir():
-                group.rmdir()
-        if root.is_dir():
-            root.rmdir()
-
-
-def wait_for(look: object, what: str, seconds: float = 60.0) -> None:
+def wait_for(look: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     """Return once `look()` is true; a NodeError after `seconds`."""
-    assert callable(look)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if look():

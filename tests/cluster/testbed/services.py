@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import requests
 import yaml
-from kubernetes import client, config, dynamic
 
-from testbed.build import argo_source
-from testbed.node import Node, NodeError, wait_for
+from testbed.api import Api
+from testbed.node import Node, wait_for
 from testbed.places import BUCKET, HOST_LINK, MLFLOW_PORT, NODE_ADDRESS, STORE_PORT
 
 NAMESPACE = "argo"
 """Where Argo's controller keeps its configuration."""
+CONTROLLER = "workflow-controller"
+MLFLOW_SETTINGS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    # Seven more processes, for what no test asks for.
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+}
 EXECUTOR_IMAGE = "localhost/argoexec:1"
-FIELD_MANAGER = "chaosgate-tests"
 
 
 def start_dns(node: Node, binaries: Path) -> None:
@@ -41,27 +44,15 @@ def start_mlflow(node: Node) -> str:
     """An MLflow server that hands artifacts on, too; its address, the same from pods and from this machine."""
     folder = node.folder / "mlflow"
     folder.mkdir()
-    node.start(
-        "mlflow",
-        sys.executable,
-        "-m",
-        "mlflow",
-        "server",
-        "--host",
-        "0.0.0.0",
-        "--port",
-        str(MLFLOW_PORT),
-        "--backend-store-uri",
-        f"sqlite:///{folder}/mlflow.db",
-        "--artifacts-destination",
-        str(folder / "artifacts"),
-        "--workers",
-        "1",
-        "--allowed-hosts",
-        "*",
-        env={"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"},
-    )
+    node.start("mlflow", *mlflow_command(folder), env=MLFLOW_SETTINGS)
     return f"http://{NODE_ADDRESS}:{MLFLOW_PORT}"
+
+
+def mlflow_command(folder: Path) -> list[str]:
+    """The command line of an MLflow server that keeps everything in `folder`."""
+    words = [sys.executable, "-m", "mlflow", "server", "--host", "0.0.0.0", "--port", str(MLFLOW_PORT)]
+    words += ["--backend-store-uri", f"sqlite:///{folder}/mlflow.db", "--artifacts-destination", f"{folder}/artifacts"]
+    return [*words, "--workers", "1", "--allowed-hosts", "*"]
 
 
 def wait_for_mlflow(node: Node) -> None:
@@ -78,14 +69,24 @@ def wait_for_mlflow(node: Node) -> None:
     wait_for(healthy, "the MLflow server", 120)
 
 
-def start_argo(node: Node, binaries: Path, kubeconfig: Path) -> None:
-    """Argo's definitions in full form, its configuration and its controller."""
-    for file in sorted((argo_source() / "manifests/base/crds/full").glob("argoproj.io_*.yaml")):
-        apply(kubeconfig, yaml.safe_load_all(file.read_text()))
-    apply(kubeconfig, argo_configuration())
+def define_argo(kubeconfig: Path, definitions: Sequence[Mapping[str, Any]]) -> None:
+    """Argo's definitions and its configuration, once the server knows the kinds."""
+    api = Api(kubeconfig)
+    kinds = [
+        (f"{one['spec']['group']}/{one['spec']['versions'][0]['name']}", one["spec"]["names"]["kind"])
+        for one in definitions
+    ]
+    for document in (*definitions, *argo_configuration()):
+        api.create(document)
+    # A definition is there at once, what it defines a moment later; a controller that comes between the two ends.
+    wait_for(lambda: all(api.served(version, kind) for version, kind in kinds), "Argo's kinds", 30)
+
+
+def start_argo(node: Node, binaries: Path) -> None:
+    """Argo's controller."""
     node.start(
-        "workflow-controller",
-        binaries / "workflow-controller",
+        CONTROLLER,
+        binaries / CONTROLLER,
         "--kubeconfig",
         node.folder / "node.kubeconfig",
         "--namespace",
@@ -96,17 +97,18 @@ def start_argo(node: Node, binaries: Path, kubeconfig: Path) -> None:
         "Never",
         "--loglevel",
         "info",
-        env={"LEADER_ELECTION_DISABLE": "true"},
+        # How long a workflow waits before the next step is looked for: 10 s unless it is said.
+        env={"LEADER_ELECTION_DISABLE": "true", "DEFAULT_REQUEUE_TIME": "1s"},
     )
 
 
-def argo_configuration() -> Iterator[dict[str, Any]]:
-    """Namespace, the store's credentials in the namespace of the tests is theirs, and the controller's ConfigMap."""
+def argo_configuration(store: str = NODE_ADDRESS) -> Iterator[dict[str, Any]]:
+    """Namespace and ConfigMap of the controller; the store's credentials belong in the namespaces of the tests."""
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     repository = {
         "s3": {
             "bucket": BUCKET,
-            "endpoint": f"{NODE_ADDRESS}:{STORE_PORT}",
+            "endpoint": f"{store}:{STORE_PORT}",
             "insecure": True,
             "accessKeySecret": {"name": "artifact-store", "key": "accessKey"},
             "secretKeySecret": {"name": "artifact-store", "key": "secretKey"},
@@ -130,45 +132,8 @@ def store_secret(namespace: str) -> dict[str, Any]:
     }
 
 
-def apply(kubeconfig: Path, documents: Any) -> None:
+def apply(kubeconfig: Path, documents: Iterable[Mapping[str, Any]]) -> None:
     """Apply manifests on the server's side; a field that the server does not know is an error."""
-    # As compact JSON, which is YAML: as usual YAML the largest definition is over the server's limit of 3 MiB.
-    api = config.new_client_from_config(str(kubeconfig))
-    api.configuration.verify_ssl = False
+    api = Api(kubeconfig)
     for document in documents:
-        _apply_one(api, document)
-
-
-def _apply_one(api: client.ApiClient, document: Mapping[str, Any]) -> None:
-    url = f"{api.configuration.host}{path_of(api, document)}"
-    answer = requests.patch(
-        url,
-        params={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": "true"},
-        data=json.dumps(document, separators=(",", ":")).encode(),
-        headers={
-            "Content-Type": "application/apply-patch+yaml",
-            "Authorization": api.configuration.api_key["authorization"],
-        },
-        verify=False,
-        timeout=60,
-    )
-    if not answer.ok:
-        raise NodeError(f"{document['kind']} {document['metadata']['name']}: {answer.text}")
-
-
-def path_of(api: client.ApiClient, document: Mapping[str, Any]) -> str:
-    """The address of an object below the API server's, once its kind is served."""
-    found: list[Any] = []
-
-    def known() -> bool:
-        try:
-            kinds = dynamic.DynamicClient(api).resources
-            found.append(kinds.get(api_version=document["apiVersion"], kind=document["kind"]))
-        except dynamic.exceptions.ResourceNotFoundError:
-            return False
-        return True
-
-    wait_for(known, f"the kind {document['kind']}", 30)
-    metadata = document["metadata"]
-    path: str = found[0].path(name=metadata["name"], namespace=metadata.get("namespace"))
-    return path
+        api.apply(document)

@@ -110,6 +110,18 @@ def test_nan_is_no_number(path: Path) -> None:
     assert refusal(path) == "is no JSON document: NaN is no number; it was cut short or altered"
 
 
+def test_half_of_a_surrogate_pair_is_no_text(path: Path) -> None:
+    path.write_text(path.read_text().replace('"content": {', '"content": {"\\ud800": 1,'))
+    said = refusal(path)
+    assert said.startswith("holds what nobody could have written: 'utf-8' codec can't encode character '\\ud800' in ")
+    assert said.endswith(": surrogates not allowed; it was altered")
+
+
+def test_nesting_without_end_is_refused(path: Path) -> None:
+    path.write_text("[" * 100_000)
+    assert refusal(path).startswith("is no JSON document: maximum recursion depth exceeded")
+
+
 @pytest.mark.parametrize(
     ("identity", "says"),
     [

@@ -203,7 +203,7 @@ PARAMETRISED = Path("chaos-specs/scenarios/stream-degradation.yaml")
 def test_set_changes_a_parameter_and_with_it_the_digest() -> None:
     plain = json.loads(call("validate", PARAMETRISED, "-o", "json").stdout)[0]
     other = json.loads(call("validate", PARAMETRISED, "--set", "rate=11/s", "-o", "json").stdout)[0]
-    assert plain["digest"] != other["digest"]
+    assert plain["specDigest"] != other["specDigest"]
 
 
 @pytest.mark.parametrize(
@@ -313,11 +313,11 @@ def test_record_names_the_mlflow_run(
     assert said.stdout == (says or json.dumps({"run": "r", "mlflowRun": "m"}, indent=2) + "\n")
 
 
-@pytest.mark.parametrize("carrier", ["argo", ""])
+@pytest.mark.parametrize("carrier", ["argocd", ""])
 def test_only_a_carrier_that_exists_runs_a_spec(spec: Path, carrier: str) -> None:
     said = call("run", spec, "--on", carrier)
     assert said.exit_code == 2
-    assert f"'{carrier}' is not 'local'" in said.stderr
+    assert f"'{carrier}' is not one of 'local', 'argo'" in said.stderr
 
 
 # who reads the output may leave

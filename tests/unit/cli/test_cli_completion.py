@@ -33,10 +33,14 @@ def offered(*words: str) -> list[str]:
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in items]
 
 
-@pytest.mark.parametrize("verb", ["status", "logs", "abort", "record", "cleanup"])
+@pytest.mark.parametrize("verb", ["status", "logs", "abort", "report", "compare", "record", "cleanup"])
 def test_runs_are_offered(verb: str) -> None:
     assert offered(verb, "") == ["drill-1", "nightly-2"]
     assert offered(verb, "n") == ["nightly-2"]
+
+
+def test_both_runs_of_a_comparison_are_offered() -> None:
+    assert offered("compare", "drill-1", "n") == ["nightly-2"]
 
 
 def test_the_state_directory_that_is_given_counts(tmp_path: Path) -> None:

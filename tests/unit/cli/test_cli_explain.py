@@ -192,6 +192,22 @@ def test_the_examples_are_valid(tmp_path: Path) -> None:
     assert read_profile(file).problems == ()
 
 
+def test_an_item_of_a_list_is_what_the_list_holds() -> None:
+    (delay,) = find_field("spec.faults[wire.latency].dose.values[]").forms
+    assert delay.type == "a duration such as 250ms, 2s or 5m (us, ms, s, m, h)"
+    assert (delay.needed, delay.default, delay.keys) == (False, None, ())
+    assert delay.description.startswith("The doses, in the unit of the parameter.")
+    types = {kind: form.type for form in find_field("spec.faults[].dose.values[]").forms for kind in form.kinds}
+    assert types["wire.latency"] == delay.type
+    assert types["wire.error"] == "a share such as 5 %"
+
+
+def test_a_value_of_a_mapping_is_what_the_mapping_holds() -> None:
+    (label,) = find_field("metadata.labels.suite").forms
+    assert (label.type, label.needed, label.default) == ("text", False, None)
+    assert label.description.startswith("Words by which specs are grouped")
+
+
 @pytest.mark.parametrize("path", known_paths())
 def test_every_field_is_documented(path: str) -> None:
     field = find_field(path)
@@ -261,7 +277,7 @@ def test_a_field_says_type_default_and_limits(path: str, lines: list[str]) -> No
 
 def test_a_field_that_differs_between_kinds_says_for_which() -> None:
     text = call("spec.faults[].dose.values").stdout
-    assert "for stream.cut, wire.error\n" in text
+    assert "for pod.cpu-limit, pod.memory-limit, stream.cut, wire.error\n" in text
     assert "for wire.latency\n" in text
     one = find_field("spec.faults[wire.latency].dose.values")
     assert len(one.forms) == 1
@@ -272,7 +288,7 @@ def test_the_kinds_of_a_list_are_its_choices() -> None:
     assert list(form.allowed) == FAULTS.names()
     (item,) = find_field("spec.faults[]").forms
     assert list(item.allowed) == FAULTS.names()
-    assert [key.name for key in item.keys] == ["name", "kind", "select", "dose"]
+    assert [key.name for key in item.keys] == ["name", "kind", "dose"]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_every_file_has_its_say_at_once(spec: Path, tmp_path: Path) -> None:
     assert refusal(spec, SpecOptions({}, (values,), profile)) == [
         "small-drill.yaml:10:16 spec.workload.maxTokens: read 0; at least 1 is needed",
         "profile.yaml:5:12 spec.target.replica: unknown key 'replica'; did you mean 'replicas'? "
-        "allowed: endpoint, engine, fallback, model, replicas",
+        "allowed: endpoint, engine, fallback, kubernetes, model, replicas",
         "profile.yaml:6:33 spec.carrier.steps[0].component: unknown component 'x'; known: team.tell",
         "values.yaml:1:7 seed: read 'five'; write a whole number",
     ]
@@ -126,7 +126,22 @@ def test_a_file_holds_a_spec_or_a_profile(spec: Path, tmp_path: Path) -> None:
         ),
         (
             Carrier(steps=(ExtraStep(component="team.tell", arguments={"channel": "c", "url": "u"}),) * 2),
-            ["spec.carrier.steps[1].component: 'team.tell' is also the component of spec.carrier.steps[0]; remove one"],
+            [
+                "spec.carrier.steps[1].component: 'team.tell' makes a step 'team-tell', and so does "
+                "spec.carrier.steps[0]; remove one"
+            ],
+        ),
+        (
+            Carrier(
+                steps=(
+                    ExtraStep(component="team.tell", arguments={"channel": "c", "url": "u"}),
+                    ExtraStep(component="team-tell"),
+                )
+            ),
+            [
+                "spec.carrier.steps[1].component: 'team-tell' makes a step 'team-tell', and so does "
+                "spec.carrier.steps[0]; remove one"
+            ],
         ),
         (
             Carrier(
@@ -180,7 +195,7 @@ def test_later_values_files_win_and_set_over_all(spec: Path, tmp_path: Path) -> 
     first, second = written(tmp_path, "a.yaml", "seed: 8\n"), written(tmp_path, "b.yaml", "seed: 9\n")
 
     def digest(*words: object) -> str:
-        return str(json.loads(call("validate", spec, *words, "-o", "json").stdout)[0]["digest"])
+        return str(json.loads(call("validate", spec, *words, "-o", "json").stdout)[0]["specDigest"])
 
     eight, nine = digest("--set", "seed=8"), digest("--set", "seed=9")
     assert eight != nine
@@ -198,7 +213,7 @@ def test_validate_names_a_profile_as_one(tmp_path: Path) -> None:
         "file": str(profile),
         "kind": "ChaosProfile",
         "name": "staging",
-        "digest": None,
+        "specDigest": None,
         "problems": [],
     }
 

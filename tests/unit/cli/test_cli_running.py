@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from kept_run import STARTED, KeptRun, finished, running
 from small_drill import command, environment
 
-from chaosgate.cli import log_lines
 from chaosgate.cli.main import chaosgate
 from chaosgate.cli.status_text import age_text
 from chaosgate.components.aborting import Abort, write_abort
+from chaosgate.run.logs import FolderLogs
 
 RUN = "small-drill-1"
 
@@ -198,7 +198,7 @@ def test_an_unknown_step_ends_in_the_nearest(tmp_path: Path) -> None:
 
 
 def test_following_shows_what_comes_and_ends_with_the_seal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_lines, "POLL", 0.01)
+    monkeypatch.setattr(FolderLogs, "poll", 0.01)
     kept = running(tmp_path).log("step-deploy", "old\nup\n")
 
     def go_on() -> None:

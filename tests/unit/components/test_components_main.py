@@ -46,6 +46,19 @@ def test_the_flags_a_component_is_given_are_the_ones_it_reads(one: Component) ->
     assert context.outputs == {port.name: Path(f"/out/{port.file}") for port in one.outputs}
 
 
+@pytest.mark.parametrize("value", ["", "-x", "--help", "--run", "-.5", "a=b", "@file", "two\nlines"])
+def test_an_argument_may_hold_any_text(value: str) -> None:
+    one = Component("acme.notify", "tell a team", "acme.notify:run", ("channel", "text"))
+    argv = one.argv(("--run", "r"), {"channel": value, "text": value}, (), {})
+    assert parse(one, argv[3:]).arguments == {"channel": value, "text": value}
+
+
+def test_a_flag_is_written_out(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(COMPONENTS["gate"], ["--run", "r", "--verd", "v.json"])
+    assert "the following arguments are required: --verdict" in capsys.readouterr().err
+
+
 def test_an_error_a_user_can_mend_becomes_the_status() -> None:
     def run(context: Context) -> Status:
         raise DeployError("no server there")

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cluster_targets import cluster_fault
+from simulated_run import OBJECTIVES, stream_spec
 from small_drill import eventually
 
 from chaosgate.deploy import local
-from chaosgate.deploy.local import new_token, start_server, token_file
+from chaosgate.deploy.local import new_token, start_server, token_file, unsupported
 from chaosgate.deploy.processes import alive, last_lines, stop, strays
 from chaosgate.errors import DeployError
 
@@ -70,3 +72,11 @@ def test_a_token_is_never_written_where_something_stands(tmp_path: Path, made: C
     assert str(refused.value) == (
         f"{token_file(tmp_path)}: cannot be made: File exists; a run starts in a folder of its own"
     )
+
+
+def test_a_fault_of_the_cluster_cannot_be_carried_here() -> None:
+    spec = stream_spec(faults=(cluster_fault("pod.delete").to_json(),), fits=(), objectives=OBJECTIVES[3:])
+    assert [problem.render("spec.yaml") for problem in unsupported(spec)] == [
+        "spec.yaml spec.faults[0].kind: read 'pod.delete', which changes Kubernetes objects, and a run on one machine "
+        "has none; run it on a cluster: chaosgate run SPEC --on argo"
+    ]

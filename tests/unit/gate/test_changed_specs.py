@@ -42,6 +42,11 @@ def due(found: Changes) -> dict[str, str]:
         "apiVersion: chaosgate/v1\r\nkind: ChaosSpec\r\n",
         '{"apiVersion": "chaosgate/v1", "kind": "ChaosSpec", "spec": {"faults": [{"kind": "wire.latency"}]}}',
         "{kind: ChaosSpec}",
+        "# a comment\n\n{apiVersion: chaosgate/v1, kind: ChaosSpec}\n",
+        "%YAML 1.2\n--- # a spec\n{kind: ChaosSpec}\n",
+        "--- {kind: ChaosSpec}\n",
+        "# a comment\n  apiVersion: chaosgate/v1\n  kind: ChaosSpec\n",
+        "  metadata: {name: wrongly-indented}\nkind: ChaosSpec\n",
         "\ufeffkind: ChaosSpec\n",
         "apiVersion: chaosgate/v1\nkind: ChaosSpce\n",
         "apiVersion: chaosgate/v1\n",
@@ -63,6 +68,7 @@ def test_what_says_so_is_a_spec_and_what_seems_to_mean_it_too(text: str) -> None
         "A page about\nthe kind ChaosSpec\n",
         "unkind: ChaosSpec\n",
         "kind: ChaosSpecs\n",
+        "# a comment\n  data:\n    kind: ChaosSpec\n",
     ],
 )
 def test_what_only_mentions_it_is_none(text: str) -> None:

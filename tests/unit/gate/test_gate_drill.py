@@ -25,12 +25,21 @@ def test_a_pass_is_kept_with_its_reports(job: Job, fake: FakeChaosgate) -> None:
     job.repository.commit({"chaos-specs/a.yaml": spec("good")})
     done = job.run()
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "drill of chaos-specs/a.yaml\nchaos-specs/a.yaml: pass, exit code 0\n"
+    assert done.stdout == ("chaosgate: drill of chaos-specs/a.yaml\nchaosgate: chaos-specs/a.yaml: pass, exit code 0\n")
     assert kept(job) == [f"chaos-specs/a.yaml/{name}" for name in ("junit.xml", "report.html", "report.md")]
     assert (job.out / "drills/chaos-specs/a.yaml/junit.xml").read_text() == "junit of good\n"
     assert "## Drills: 1 of 1 specs that are due\n" in job.summary
     assert "| chaos-specs/a.yaml | pass | 0 | because of good |\n" in job.summary
     assert job.summary.endswith("markdown of good\n\n")
+
+
+@pytest.mark.parametrize("name", ["::add-mask::a", "a##[add-mask]b", "::set-output name=a::b##[error]c"])
+def test_the_name_of_a_file_is_no_command_to_the_runner(job: Job, name: str) -> None:
+    job.repository.commit({name: spec("good")})
+    done = job.run(specs="**")
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.lstrip().startswith("::") or "##[" in line] == []
+    assert "drill of" in done.stdout
 
 
 def test_the_runs_are_no_part_of_what_is_kept(job: Job, fake: FakeChaosgate) -> None:

@@ -6,7 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
-from github_output import SUMMARY_LIMIT, annotation, cell, escape_data, escape_property, fit, table, write_summary
+from github_output import (
+    SUMMARY_LIMIT,
+    annotation,
+    cell,
+    escape_data,
+    escape_property,
+    fit,
+    log_line,
+    table,
+    write_summary,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +47,14 @@ def test_the_name_of_a_file_cannot_begin_another_property_or_the_message() -> No
 
 def test_a_name_that_is_no_utf8_can_be_printed() -> None:
     assert annotation("no", os.fsdecode(b"\xff.yaml")) == "::error file=\ufffd.yaml,title=chaosgate::no"
+
+
+@given(st.text() | st.lists(st.sampled_from((":", "#", "[", " ", "\r", "\n", "x"))).map("".join))
+def test_a_line_of_the_log_is_never_a_command(text: str) -> None:
+    line = log_line(text)
+    assert len(line.splitlines()) == 1
+    assert not line.lstrip().startswith("::")
+    assert "##[" not in line
 
 
 @given(st.text())

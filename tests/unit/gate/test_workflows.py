@@ -17,7 +17,7 @@ CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
 
 
 def test_the_workflows_there_are() -> None:
-    assert names() == [GATE, CI]
+    assert names() == [GATE, CI, "cluster.yml"]
 
 
 @pytest.mark.parametrize("name", [CI, GATE])

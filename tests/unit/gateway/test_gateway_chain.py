@@ -30,11 +30,11 @@ from hypothesis import strategies as st
 from chaosgate.draws import Draw
 from chaosgate.gateway.chain import HEAD
 from chaosgate.gateway.server import Gateway
-from chaosgate.model.fault import Delay, Effect, Fault, Reply, Sweep, WireFault
+from chaosgate.model.fault import Delay, Effect, Reply, RequestFault, Sweep, WireFault
 from chaosgate.units import Duration
 
 
-class Stall(Fault):
+class Stall(RequestFault):
     """A fault that is not the gateway's to carry out."""
 
     dose: Sweep[Literal["delay"], Duration]

@@ -10,7 +10,7 @@ from small_drill import write_spec
 
 from chaosgate.errors import GatewayError
 from chaosgate.inject import sweep as sweep_module
-from chaosgate.inject.sweep import TTL, run_sweep, wait_for
+from chaosgate.inject.sweep import TTL, refuse_again, run_sweep, wait_for
 from chaosgate.model.blocks import make_blocks
 from chaosgate.model.load import load_spec
 from chaosgate.model.observation import TimelineEvent
@@ -147,3 +147,15 @@ async def test_an_event_that_never_comes_is_named() -> None:
     with pytest.raises(GatewayError) as refused:
         await wait_for(Gateway(), "block1", "started", 0.2)
     assert str(refused.value) == ("block1: no 'started' in the timeline within 0 s; did the other step start?")
+
+
+async def test_a_step_whose_pod_was_made_anew_does_nothing_again() -> None:
+    gateway = Gateway()
+    gateway.events = [TimelineEvent(at=at, event=event) for at, event in enumerate(("started", "on", "injected"))]
+    with pytest.raises(GatewayError) as refused:
+        await refuse_again(gateway, "block1", "on", "injected", "done")
+    assert str(refused.value) == (
+        "block1: on and injected stands in the timeline: this step comes too late, or was run before and lost its pod; "
+        "nothing is measured or injected twice, so start the run anew"
+    )
+    await refuse_again(gateway, "block1", "done")

@@ -149,6 +149,11 @@ FAILED = Status(status="failed", reason="the gateway is gone")
             "inconclusive",
             "nothing was injected in block1: the baseline is unhealthy",
         ),
+        (
+            {"status": DECLINED},
+            "inconclusive",
+            "not everything was injected in block1: the baseline is unhealthy",
+        ),
         ({"status": FAILED}, "error", "injection failed in block1: the gateway is gone"),
         ({"status": Status(status="failed")}, "error", "injection failed in block1: no reason was given"),
         ({"halted": "error-rate > 50 %"}, "inconclusive", "the run was halted in block1: error-rate > 50 %"),

@@ -11,7 +11,7 @@ from chaosgate.errors import RegistryError
 from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
 from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation
-from chaosgate.model.spec import StopCondition
+from chaosgate.model.safety import StopCondition
 
 
 def sample(second: int, *observations: Observation) -> LiveSample:

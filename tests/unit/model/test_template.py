@@ -45,7 +45,8 @@ def test_a_wrong_answer_is_refused_like_a_wrong_spec() -> None:
     assert str(refused.value) == (
         "first spec:6:9 metadata.name: read 'My Spec'; a name is lower case letters, digits and hyphens between them, "
         "at most 63 (a DNS label)\n"
-        "first spec:12:5 spec.target: `endpoint: URL` goes with `engine: endpoint`, and only with it"
+        "first spec:12:5 spec.target: `engine: endpoint` needs one of `endpoint: URL` and "
+        "`kubernetes: {service: NAME, port: NUMBER}`"
     )
 
 

@@ -136,6 +136,20 @@ def test_the_worst_comes_first() -> None:
     assert worse[:2] == [("objective", "first-token"), ("threshold", "knee")]
 
 
+def test_what_is_judged_worse_comes_before_any_number(passing: ReportView) -> None:
+    """As under another bound: the numbers are the same, and the gate says no."""
+    reasons = tuple(
+        reason.model_copy(update={"verdict": "fail"}) if reason.objective == "back" else reason
+        for reason in passing.verdict.reasons
+    )
+    judged = replace(passing, verdict=passing.verdict.model_copy(update={"reasons": reasons}))
+    slower = with_first(judged, value=9.0, lower=8.9, upper=9.1)
+    first, second, *_ = compare(passing, slower).rows
+    assert (first.name, first.answer, first.b and first.b.verdict) == ("back", "no difference shown", "fail")
+    assert (second.name, second.answer) == ("first-token", "worse")
+    assert compare(slower, passing).rows[0].name != "back"
+
+
 def test_what_only_one_run_has_comes_last_and_is_not_compared(passing: ReportView) -> None:
     assert passing.estimates is not None
     extra = ObjectiveEstimate(objective="new", estimates=(views.ttft("dose <= 100ms", "dose", 9.0),))

@@ -162,7 +162,7 @@ def test_missing_files_are_named() -> None:
 
 
 def test_hostile_text_cannot_break_out(passing: ReportView) -> None:
-    spec = views.make_spec(metadata={"labels": {HOSTILE: HOSTILE}, "annotations": {HOSTILE: HOSTILE}})
+    spec = views.make_spec(metadata={"annotations": {HOSTILE: HOSTILE}})
     subject = Subject.model_construct(model=HOSTILE, engine=HOSTILE, arguments={HOSTILE: HOSTILE})
     reasons = (Reason.model_construct(verdict="fail", text=HOSTILE, objective="first-token"),)
     verdict = Verdict.model_construct(verdict="fail", reasons=reasons, subject=subject)

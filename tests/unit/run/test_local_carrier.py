@@ -16,12 +16,11 @@ import pytest
 
 from chaosgate.artifacts import STATUS, Identity, read_document, write_document
 from chaosgate.deploy import processes
-from chaosgate.errors import ArtifactError
 from chaosgate.model.plan import Plan, Step, StepInput
 from chaosgate.model.result import StepStatus
 from chaosgate.run import local
 from chaosgate.run import steps as steps_module
-from chaosgate.run.local import LocalCarrier, ignore_in_git, make_private
+from chaosgate.run.local import LocalCarrier
 
 SCRIPTS = {
     "ok": "print('plain line')",
@@ -188,14 +187,6 @@ def test_a_step_that_nothing_ends_does_not_hold_up_the_run(tmp_path: Path, monke
     assert [processes.stop(process) for process in processes.strays(tmp_path)] == [True]
 
 
-def test_the_folder_of_a_run_is_for_its_user_alone(tmp_path: Path) -> None:
-    make_private(tmp_path / "runs" / "r")
-    assert (tmp_path / "runs" / "r").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ArtifactError, match=r"file/r: cannot be written: .*--state DIR"):
-        make_private(tmp_path / "file" / "r")
-
-
 def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     carrier, _ = carry(tmp_path, monkeypatch, step("a", "sleeps", deadline=0.2), step("b", "ok"))
     run(carrier)
@@ -250,11 +241,3 @@ def test_a_step_that_cannot_be_started_ends_the_run_and_stops_everything(
     ]
     assert log.codes["a"] == -signal.SIGTERM
     assert not processes.alive(process)
-
-
-def test_the_state_directory_keeps_itself_out_of_git_once(tmp_path: Path) -> None:
-    ignore_in_git(tmp_path)
-    assert (tmp_path / ".gitignore").read_text() == "*\n"
-    (tmp_path / ".gitignore").write_text("mine\n")
-    ignore_in_git(tmp_path)
-    assert (tmp_path / ".gitignore").read_text() == "mine\n"

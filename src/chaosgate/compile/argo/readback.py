@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import yaml
 
-from chaosgate.compile.argo.view import Data, View, artifacts, component_of, flags, parameters
+from chaosgate.compile.argo.view import Data, View, artifacts, component_of, flags, parameters, workflow_in
 from chaosgate.compile.argo.wiring import DEADLINE, read_input_path, read_output_path, read_parameter, read_task_output
 from chaosgate.errors import UsageError
 from chaosgate.model.plan import Plan, Step, StepInput
 
 
 def read_argo(text: str) -> Plan:
-    """The plan in the YAML of a compiled workflow, from its templates, tasks, arguments and dependencies alone.
+    """The plan in the YAML of a compiled workflow, scheduled or not, from its templates, tasks, arguments and
+    dependencies alone.
 
     A UsageError when it is no such workflow, or when a task waits for other steps than it reads from.
     """
@@ -32,6 +33,8 @@ def _parse(text: str) -> Data:
         workflow = yaml.load(text, yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise _foreign(str(error)) from error
+    if isinstance(workflow, dict) and workflow.get("kind") == "CronWorkflow":
+        return workflow_in(workflow)
     if not isinstance(workflow, dict) or workflow.get("kind") != "Workflow":
         raise _foreign("it has no `kind: Workflow`")
     return workflow

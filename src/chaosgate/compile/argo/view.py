@@ -64,6 +64,16 @@ class View:
         return [task for task in self.tasks if task.get("template") == template["name"]]
 
 
+def workflow_in(cron: Data) -> Data:
+    """The workflow that a CronWorkflow makes each time, as one that is submitted by hand would be written."""
+    own, made = cron.get("metadata", {}), cron.get("spec", {})
+    return {
+        "kind": "Workflow",
+        "metadata": {"generateName": f"{own.get('name')}-", **made.get("workflowMetadata", {})},
+        "spec": made.get("workflowSpec", {}),
+    }
+
+
 def parameters(task: Data) -> dict[str, str]:
     """What a task gives: parameter to value."""
     return {one["name"]: one.get("value", "") for one in task.get("arguments", {}).get("parameters", [])}

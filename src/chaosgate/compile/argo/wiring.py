@@ -17,7 +17,7 @@ STEP = "_step"
 DEADLINE = "_deadline"
 """The parameter with a step's deadline, in whole seconds."""
 
-TOLD = ("verdict", "recording", "cleanup")
+TOLD = ("status", "record", "verdict", "recording", "cleanup")
 """Outputs that a workflow also tells as parameters, so that whoever submitted it needs no store to know the answer."""
 RUN_LABEL = "chaosgate/run"
 STEP_LABEL = "chaosgate/step"

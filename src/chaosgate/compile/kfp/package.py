@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from chaosgate.compile.yaml_text import yaml_text
 from chaosgate.errors import UsageError, one_line
 
 Data = Mapping[str, Any]
@@ -19,33 +20,10 @@ ON_EXIT = "ALL_UPSTREAM_TASKS_COMPLETED"
 """The trigger policy of an exit task: it runs however the others ended."""
 TASKS = "tasks"
 """The one mapping whose order says something: a plan's steps have an order, the tasks of KFP have none."""
-LINE_WIDTH = 1 << 16
-"""Characters at which YAML would fold a text; a placeholder must not be folded."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """PyYAML's loader, in C where it is built so."""
-
-
-class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """PyYAML's dumper, in C where it is built so, for plain data without anchors: those are no use to people.
-
-    The common types are told apart here: PyYAML looks long for what it knows of each value.
-    """
-
-    def represent_data(self, data: Any) -> yaml.Node:
-        match data:
-            case str():
-                return yaml.ScalarNode("tag:yaml.org,2002:str", data)
-            case dict():
-                pairs = [(self.represent_data(key), self.represent_data(value)) for key, value in data.items()]
-                return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=False)
-            case list():
-                items = [self.represent_data(item) for item in data]
-                return yaml.SequenceNode("tag:yaml.org,2002:seq", items, flow_style=False)
-            case _:
-                node: yaml.Node = super().represent_data(data)
-                return node
 
 
 @dataclass(frozen=True)
@@ -157,14 +135,7 @@ def child(data: Data, *path: str) -> Data:
 
 def package_text(header: Sequence[str], documents: Sequence[Data]) -> str:
     """`header` as comments, then the documents; the same bytes for the same content."""
-    comments = "".join(f"# {line}\n" for line in header)
-    return comments + yaml.dump_all(
-        [in_order(document) for document in documents],
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=LINE_WIDTH,
-    )
+    return yaml_text(header, [in_order(document) for document in documents])
 
 
 def in_order(data: Any) -> Any:

@@ -11,7 +11,10 @@ from chaosgate.deploy.cluster.manifests import (
     ADMIN_PORT,
     CONFIG_FOLDER,
     DATA_PORT,
+    ENGINE_LIMITS,
     ENGINE_PORT,
+    ENGINE_REQUESTS,
+    GATEWAY_REQUESTS,
     OwnPod,
     Server,
     config_map,
@@ -72,11 +75,15 @@ def arm_sweeper(cluster: Cluster, run: str, own: OwnPod, seconds: float) -> None
 
 def start_engine(cluster: Cluster, run: str, own: OwnPod, spec: ChaosSpec, lifetime: float) -> str:
     """The embedded engine with its replicas; the address of its Service."""
+    return start(cluster, own, engine_server(run, spec, lifetime))
+
+
+def engine_server(run: str, spec: ChaosSpec, lifetime: float) -> Server:
+    """The embedded engine of a run, which its faults may hit."""
     argv = [*_python("chaosgate.engine"), "--host", "0.0.0.0", "--port", str(ENGINE_PORT)]
     argv += ["--model", spec.spec.target.model, "--lifetime", f"{lifetime:.1f}"]
-    requests = {"cpu": "100m", "memory": "256Mi"}
-    server = Server(run, "engine", argv, {"http": ENGINE_PORT}, requests, spec.spec.target.replicas)
-    return start(cluster, own, server)
+    ports, replicas = {"http": ENGINE_PORT}, spec.spec.target.replicas
+    return Server(run, "engine", argv, ports, ENGINE_REQUESTS, replicas, limits=ENGINE_LIMITS, injectable=True)
 
 
 def start_gateway(
@@ -102,8 +109,8 @@ def start_gateway(
     argv += ["--port", str(DATA_PORT), "--admin-port", str(ADMIN_PORT)]
     argv += ["--token-key", KEY_VARIABLE, "--lifetime", f"{lifetime:.1f}"]
     name = object_name(run, "gateway")
-    ports, requests = {"http": DATA_PORT, "admin": ADMIN_PORT}, {"cpu": "200m", "memory": "256Mi"}
-    url = start(cluster, own, Server(run, "gateway", argv, ports, requests, config=name))
+    ports = {"http": DATA_PORT, "admin": ADMIN_PORT}
+    url = start(cluster, own, Server(run, "gateway", argv, ports, GATEWAY_REQUESTS, config=name))
     return url, address(cluster, name, ADMIN_PORT)
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from chaosgate.deploy.cluster.names import RUN_LABEL, labels, object_name
+from chaosgate.cluster.names import INJECTABLE_LABEL, RUN_LABEL, labels, object_name
 
 DATA_PORT, ADMIN_PORT, ENGINE_PORT = 8080, 8081, 8000
 CONFIG_FOLDER = "/etc/chaosgate"
 WORK_FOLDER = "/tmp"
+ENGINE_LIMITS = {"cpu": "2", "memory": "1Gi"}
+"""More than the embedded engine uses: a fault that cuts a limit needs one, and a running pod is given none."""
+ENGINE_REQUESTS = {"cpu": "100m", "memory": "256Mi"}
+GATEWAY_REQUESTS = {"cpu": "200m", "memory": "256Mi"}
+SWEEPER_REQUESTS = {"cpu": "20m", "memory": "128Mi"}
+"""What a cluster sets aside for each pod of a run besides its steps."""
 SECURITY = {
     "allowPrivilegeEscalation": False,
     "readOnlyRootFilesystem": True,
@@ -47,6 +53,9 @@ class Server:
     replicas: int = 1
     config: str | None = None
     """The name of the ConfigMap that is mounted at CONFIG_FOLDER."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    injectable: bool = False
+    """Whether faults of the run may hit its pods."""
 
     @property
     def name(self) -> str:
@@ -57,6 +66,7 @@ class Server:
 def deployment(server: Server, own: OwnPod) -> Json:
     """The Deployment of a server. It is ready once its first port takes connections."""
     own_labels = labels(server.run, server.role)
+    opt_in = {INJECTABLE_LABEL: "true"} if server.injectable else {}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -66,7 +76,7 @@ def deployment(server: Server, own: OwnPod) -> Json:
             "selector": {"matchLabels": own_labels},
             "strategy": {"type": "Recreate"},
             "template": {
-                "metadata": {"labels": {**own_labels, "chaos-injectable": "true"}},
+                "metadata": {"labels": {**own_labels, **opt_in}},
                 "spec": pod_spec(own, [container(server, own)], server.config),
             },
         },
@@ -87,7 +97,7 @@ def container(server: Server, own: OwnPod) -> Json:
         "env": [dict(one) for one in own.environment],
         "ports": [{"name": name, "containerPort": port} for name, port in server.ports.items()],
         "readinessProbe": {"tcpSocket": {"port": first}, "periodSeconds": 1, "failureThreshold": 3},
-        "resources": {"requests": dict(server.requests)},
+        "resources": {"requests": dict(server.requests)} | ({"limits": dict(server.limits)} if server.limits else {}),
         "securityContext": SECURITY,
         "volumeMounts": mounts,
     }
@@ -150,7 +160,7 @@ def sweeper_job(run: str, own: OwnPod, seconds: float) -> Json:
         "imagePullPolicy": own.pull_policy,
         "command": argv,
         "env": [dict(one) for one in own.environment],
-        "resources": {"requests": {"cpu": "20m", "memory": "128Mi"}},
+        "resources": {"requests": SWEEPER_REQUESTS},
         "securityContext": SECURITY,
         "volumeMounts": [{"name": "work", "mountPath": WORK_FOLDER}],
     }

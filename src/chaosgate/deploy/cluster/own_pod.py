@@ -13,14 +13,21 @@ from chaosgate.tokens import KEY_VARIABLE
 
 CONTAINER = "main"
 """What Argo and Kubeflow Pipelines call a step's own container."""
+CUT = 60
+"""A host name longer than this may have been cut: Kubernetes takes hyphens and dots at its end away, too."""
 SHARED = ("CHAOSGATE_", "MLFLOW_")
 """Environment variables with these beginnings hold for every pod of a run."""
 
 
 def read_own_pod(cluster: Cluster) -> OwnPod:
-    """Image, account and environment of the pod this process runs in; a pod's host name is its name."""
+    """Image, account and environment of the pod this process runs in.
+
+    A pod's host name is its name, cut to 63 characters. Pods of one workflow that begin alike were made alike.
+    """
     name = socket.gethostname()
     pod = cluster.get("Pod", name)
+    if pod is None and len(name) > CUT:
+        pod = next((one for one in cluster.select("Pod") if one["metadata"]["name"].startswith(name)), None)
     if pod is None:
         raise DeployError(f"this process is no pod of namespace {cluster.namespace}: there is no pod {name}")
     return own_pod(pod)

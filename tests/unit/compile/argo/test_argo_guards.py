@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from argo_cases import FULL, SPEC, compiled, data_of, plug_ins
+from argo_cases import FULL, compiled, data_of, plug_ins
+from pipeline_cases import SPEC
 
 from chaosgate.compile.argo import argo_problems
 from chaosgate.compile.argo.guards import GUARDS
@@ -182,7 +183,7 @@ def nowhere_to_write(workflow: Data) -> None:
 
 
 def token_for_everyone(workflow: Data) -> None:
-    mounts = container(workflow, "measure")["volumeMounts"]
+    mounts = container(workflow, "conclude")["volumeMounts"]
     mounts[:] = [mount for mount in mounts if mount["mountPath"] != TOKEN_FOLDER]
 
 
@@ -286,7 +287,7 @@ TWINS: list[tuple[str, Callable[[Data], None], str]] = [
     (
         "tokens",
         token_for_everyone,
-        "template 'measure' sees its account's token; mount an empty folder at "
+        "template 'conclude' sees its account's token; mount an empty folder at "
         "/var/run/secrets/kubernetes.io/serviceaccount",
     ),
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from argo_cases import SCENARIOS
+from pipeline_cases import SCENARIOS
 
 from chaosgate.cli.generate import PROVIDERS, argo_pipelines
 from chaosgate.compile.argo import read_argo

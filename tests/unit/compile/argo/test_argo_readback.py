@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-from argo_cases import FULL, SCENARIOS, SPEC, carriers, compiled, data_of, plan_of, plug_ins, specs
+from argo_cases import FULL, carriers, compiled, data_of, plug_ins
 from hypothesis import HealthCheck, given, settings
+from pipeline_cases import SCENARIOS, SPEC, plan_of, specs
 
 from chaosgate.compile.argo import read_argo
 from chaosgate.errors import UsageError
@@ -62,7 +63,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
     texts = [
         subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             check=True,
             capture_output=True,
             text=True,

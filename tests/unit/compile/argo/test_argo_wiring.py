@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from argo_cases import SPEC
+from pipeline_cases import SPEC
 
 from chaosgate.compile.argo.wiring import (
     PLACEHOLDER,

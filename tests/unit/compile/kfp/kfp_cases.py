@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Any
 
 import yaml
 from hypothesis import strategies as st
+from pipeline_cases import COUNT_REQUESTS, IMAGES, PRINTABLE, SPEC, WORDS, known, plan_of
 
 from chaosgate.compile.kfp import compile_kfp
-from chaosgate.components.definition import COMPONENTS, Component, ports
+from chaosgate.components.definition import Component, ports
 from chaosgate.model.carrier import Carrier, ExtraStep, Resources, SecretVariable
-from chaosgate.model.load import load_spec, spec_from_data
-from chaosgate.model.plan import Plan
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.planner import CLUSTER, make_plan
 
 Data = dict[str, Any]
-SCENARIOS = sorted(Path("chaos-specs/scenarios").glob("*.yaml"))
-SPEC = load_spec(Path("chaos-specs/scenarios/stream-degradation.yaml"))
 SECRET = SecretVariable(env="MLFLOW_TRACKING_PASSWORD", secret="mlflow", key="password")
 FULL = Carrier(
     image="registry.example.com:5000/chaosgate:1.2.3",
@@ -39,13 +33,7 @@ FULL = Carrier(
 """Everything a profile may say of a carrier; its extra steps need `plug_ins`."""
 PLUG_INS = (
     Component("tell.team", "tell a team", "x:run", arguments=("web-hook",), inputs=ports("verdict", "report")),
-    Component(
-        "count-requests",
-        "count what was sent",
-        "x:run",
-        inputs=(*ports("spec"), *ports("observations", many=True)),
-        outputs=ports("summary", "status"),
-    ),
+    COUNT_REQUESTS,
     # Its argument is called as its output is: KFP has one name for everything that a component is given and gives.
     Component("note", "write something down", "x:run", arguments=("status",), outputs=ports("status")),
     Component("importer", "be mistaken for KFP's own", "x:run", outputs=ports("status")),
@@ -53,21 +41,9 @@ PLUG_INS = (
 )
 
 
-@contextmanager
-def plug_ins() -> Iterator[None]:
+def plug_ins() -> AbstractContextManager[None]:
     """The components of a stranger, known as long as this lasts."""
-    for component in PLUG_INS:
-        COMPONENTS[component.name] = component
-    try:
-        yield
-    finally:
-        for component in PLUG_INS:
-            del COMPONENTS[component.name]
-
-
-def plan_of(spec: ChaosSpec, carrier: Carrier) -> Plan:
-    """The plan that a package is compiled from."""
-    return make_plan(spec, CLUSTER, carrier.steps)
+    return known(PLUG_INS)
 
 
 def compiled(spec: ChaosSpec = SPEC, carrier: Carrier | None = None) -> str:
@@ -105,39 +81,13 @@ def settings_of(documents: list[Data], label: str) -> Data:
     return found
 
 
-WORDS = st.from_regex(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,20}[A-Za-z0-9])?", fullmatch=True)
-TEXTS = st.text(st.characters(exclude_categories=("C",)), max_size=12).filter(lambda text: "{{" not in text)
-"""Arguments that a package can carry."""
-
-
-@st.composite
-def specs(draw: st.DrawFn) -> ChaosSpec:
-    """Valid specs with one to three faults, doses, labels and any text in their annotations."""
-    data = SPEC.to_json()
-    fault = data["spec"]["faults"][0]
-    data["metadata"] = {
-        "name": draw(st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True)),
-        "labels": draw(st.dictionaries(WORDS, WORDS, max_size=3)),
-        "annotations": draw(st.dictionaries(TEXTS, TEXTS, max_size=2)),
-    }
-    data["spec"] |= {
-        "faults": [
-            {**fault, "name": f"fault-{number}", "dose": {**fault["dose"], "windows": draw(st.integers(3, 6))}}
-            for number in range(draw(st.integers(1, 3)))
-        ],
-        "fits": [],
-        "objectives": [{"name": "back", "sli": "error-rate", "bound": "<= 5 %", "at": "recovery", "within": "2s"}],
-    }
-    return spec_from_data(data, "drawn")
-
-
 @st.composite
 def carriers(draw: st.DrawFn) -> Carrier:
     """Carriers with and without secrets, labels, resources and steps of plug-ins."""
-    note = ExtraStep(component="note", arguments={"status": draw(TEXTS)})
+    note = ExtraStep(component="note", arguments={"status": draw(PRINTABLE)})
     steps = draw(st.lists(st.sampled_from((*FULL.steps, note)), unique_by=lambda step: step.component))
     return Carrier(
-        image=draw(st.sampled_from(("chaosgate:0.1.0", "a/b@sha256:" + "0" * 64))),
+        image=draw(IMAGES),
         labels=draw(st.dictionaries(WORDS, WORDS, max_size=2)),
         secrets=draw(st.sampled_from(((), (SECRET,)))),
         resources=draw(st.sampled_from(({}, FULL.resources))),

@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Iterator
 
 import pytest
-from kfp_cases import FULL, SPEC, Data, compiled, documents_of, executors, plug_ins, settings_of, tasks
+from kfp_cases import FULL, Data, compiled, documents_of, executors, plug_ins, settings_of, tasks
+from pipeline_cases import SPEC
 
 from chaosgate.compile.kfp import kfp_problems
 from chaosgate.compile.kfp.guards import RULE_GUARDS

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from kfp.components import load_component_from_file
-from kfp_cases import SCENARIOS, documents_of
+from kfp_cases import documents_of
+from pipeline_cases import SCENARIOS
 
 from chaosgate.cli.generate import PROVIDERS, kfp_pipelines
 from chaosgate.compile.kfp import kfp_problems, read_kfp

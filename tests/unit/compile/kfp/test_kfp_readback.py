@@ -10,22 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from kfp_cases import (
-    FULL,
-    SCENARIOS,
-    SPEC,
-    Data,
-    carriers,
-    compiled,
-    documents_of,
-    executors,
-    plan_of,
-    plug_ins,
-    settings_of,
-    specs,
-    tasks,
-    text_of,
-)
+from kfp_cases import FULL, Data, carriers, compiled, documents_of, executors, plug_ins, settings_of, tasks, text_of
+from pipeline_cases import SCENARIOS, SPEC, plan_of, specs
 
 from chaosgate.compile.kfp import kfp_problems, read_kfp
 from chaosgate.errors import UsageError
@@ -72,7 +58,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
     texts = [
         subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             check=True,
             capture_output=True,
             text=True,

@@ -2,7 +2,9 @@
 package main
 
 import (
+	"bytes"
 	"flag"
+	"io"
 	"log"
 	"net/http"
 	"strconv"
@@ -22,10 +24,19 @@ func main() {
 	log.Fatal(http.ListenAndServe(*address, withLength(gofakes3.New(backend).Server())))
 }
 
-// withLength puts back the length of an empty body, which Go's server takes out of the headers and the store asks for.
+// withLength gives every request the header that the store asks for: Go's server takes it out of an empty body's, and a
+// client that sends an empty file in chunks has none.
 func withLength(store http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		if request.Header.Get("Content-Length") == "" && request.ContentLength >= 0 {
+		if request.ContentLength < 0 {
+			body, err := io.ReadAll(request.Body)
+			if err != nil {
+				http.Error(response, err.Error(), http.StatusBadRequest)
+				return
+			}
+			request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
+		if request.Header.Get("Content-Length") == "" {
 			request.Header.Set("Content-Length", strconv.FormatInt(request.ContentLength, 10))
 		}
 		store.ServeHTTP(response, request)

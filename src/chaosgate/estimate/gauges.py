@@ -1,0 +1,66 @@
+"""Gauges of a fault's target, window by window: what the API server said, read by measure each second."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chaosgate.estimate.data import RunData
+from chaosgate.model.blocks import SETTLE
+from chaosgate.model.fault import ClusterFault, GaugeName, GaugeWitness
+from chaosgate.model.observation import Window, cluster_gauge
+
+STALE = 3.0
+"""Seconds after which a reading says nothing of the present any more: measure reads each second."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """One gauge over a phase: times on the gateway's clock, ascending, and values."""
+
+    at: Sequence[float]
+    values: Sequence[float]
+
+    def level(self, at: float) -> float | None:
+        """The last reading at or before `at`, None where there is none that is fresh."""
+        place = bisect_right(self.at, at) - 1
+        return self.values[place] if place >= 0 and at - self.at[place] <= STALE else None
+
+    def between(self, start: float, end: float) -> list[float]:
+        """The readings from `start` to `end`."""
+        return [value for at, value in zip(self.at, self.values, strict=True) if start <= at <= end]
+
+
+def read_gauge(run: RunData, phase: str, fault: str, gauge: GaugeName) -> Readings:
+    """The readings of one gauge of the target of `fault` in one phase."""
+    name = cluster_gauge(fault, gauge)
+    seen = run.phases[phase].gauges if phase in run.phases else ()
+    found = sorted((one.at, one.value) for one in seen if one.name == name)
+    return Readings([at for at, _ in found], [value for _, value in found])
+
+
+def window_values(run: RunData, fault: str, witness: GaugeWitness, window: Window) -> list[float]:
+    """What a window says: each reading within it, or for a `rise` one number; none where nothing was read."""
+    readings = read_gauge(run, window.phase, fault, witness.gauge)
+    if witness.statistic == "mean":
+        return readings.between(window.start + SETTLE, window.end)
+    before, after = readings.level(window.start), readings.level(window.end)
+    return [] if before is None or after is None else [after - before]
+
+
+def whole_again(run: RunData, fault: ClusterFault, window: Window, until: float) -> float | None:
+    """Seconds until as many pods of the target were ready as when `window` began.
+
+    Counted from its beginning where the fault heals, which is when it struck, else from its end, when it was undone.
+    None where they never were fewer up to `until`, infinite where they did not become as many again.
+    """
+    ready = read_gauge(run, window.phase, fault.name, "ready")
+    level = ready.level(window.start)
+    later = [one for one in zip(ready.at, ready.values, strict=True) if window.start < one[0] <= until]
+    fewer = next((at for at, value in later if level is not None and value < level), None)
+    if level is None or fewer is None:
+        return None
+    since = window.start if fault.goes == "healed" else window.end
+    return next((max(0.0, at - since) for at, value in later if at > fewer and value >= level), math.inf)

@@ -1,0 +1,1 @@
+"""Faults of nodes, for the pods that run on them."""

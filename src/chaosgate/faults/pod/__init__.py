@@ -1,0 +1,1 @@
+"""Faults of pods: they are deleted, or their limits are cut in place."""
