@@ -65,7 +65,17 @@ spec:
     - {name: back, sli: ttft-p95, bound: "<= 300ms", at: recovery, within: 5s}
   breakers: []
   gate: {onUncertain: inconclusive}
-  safety: {sweepAfter: 2m, stopWhen: [{sli: error-rate, bound: "> 50 %", consecutive: 3}]}
+  safety:
+    sweepAfter: 2m
+    stopWhen: [{sli: error-rate, bound: "> 50 %", consecutive: 3}]
+    maxPods: 2
+    maxShare: 50 %
+    minHealthy: 1
+    protectedNamespaces: [payments]
+    allowed:
+      - {days: [mon, tue, wed, thu, fri], from: "09:00", to: "17:00", timezone: Europe/Berlin}
+    overrides:
+      - {rule: disruption-budget, reason: the budget is for node upgrades; the team agreed to this drill}
   schedule: {cron: "0 3 * * *", suspend: false}
   tracking: {experiment: chaosgate/checkout, uri: http://127.0.0.1:5000}
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -291,8 +292,10 @@ def open_cluster(namespace: str | None = None, context: str | None = None) -> Cl
             config.load_incluster_config(client_configuration=configuration)
             own, context = (SERVICE_ACCOUNT / "namespace").read_text().strip(), None
         else:
-            config.load_kube_config(context=context, client_configuration=configuration)
-            contexts, current = config.list_kube_config_contexts()
+            # The client itself looks at the variable only once, when it is imported.
+            file = os.environ.get("KUBECONFIG") or None
+            config.load_kube_config(file, context, configuration)
+            contexts, current = config.list_kube_config_contexts(file)
             chosen = next((one for one in contexts if one["name"] == context), current)
             own, context = chosen["context"].get("namespace", "default"), chosen["name"]
     except (config.ConfigException, OSError) as error:

@@ -46,6 +46,7 @@ def bring_up_there(context: Context, spec: ChaosSpec, deadline: float) -> Endpoi
     """As objects of the cluster this pod belongs to, guarded for `deadline` seconds."""
     from chaosgate.components import on_cluster
 
+    on_cluster.guard(context.run, spec, deadline)
     on_cluster.record_opened(context, spec)
     return on_cluster.bring_up(context.run, spec, deadline)
 

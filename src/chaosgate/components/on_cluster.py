@@ -50,15 +50,21 @@ LIFETIME_GRACE = 300.0
 """Seconds that the run's servers outlive the sweeper's deadline: by then they end even if it was killed too."""
 
 
+def guard(run: str, spec: ChaosSpec, deadline: float) -> None:
+    """Marker and sweeper, before anything else: what is started or recorded after them is taken away and sealed."""
+    cluster = open_cluster()
+    own = read_own_pod(cluster)
+    mark(cluster, run, document_text(SPEC, spec_identity(spec), spec))
+    arm_sweeper(cluster, run, own, deadline)
+
+
 def bring_up(run: str, spec: ChaosSpec, deadline: float) -> Endpoint:
-    """Marker and sweeper first, so that whatever is started after them is accounted for; then target and gateway."""
+    """Target and gateway of a run that is guarded; they outlive the sweeper's `deadline`."""
     for problem in unsupported(spec):
         raise DeployError(problem.render(spec.metadata.name))
     token = token_of(run)
     cluster = open_cluster()
     own = read_own_pod(cluster)
-    mark(cluster, run, document_text(SPEC, spec_identity(spec), spec))
-    arm_sweeper(cluster, run, own, deadline)
     served = start_target(cluster, run, own, spec, deadline + LIFETIME_GRACE)
     asyncio.run(subject_at(served.url, spec))
     phases = declared_phases(spec)

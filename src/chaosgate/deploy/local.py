@@ -43,8 +43,8 @@ def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
     if target.kubernetes is not None:
         yield Problem(
             ("spec", "target", "kubernetes"),
-            "a Service or Deployment is reached by a run on its cluster; run the spec there, or forward its port and "
-            "write `endpoint: http://127.0.0.1:PORT` instead",
+            "a Service or Deployment is reached by a run on its cluster: chaosgate run SPEC --on argo; or forward its "
+            "port and write `endpoint: http://127.0.0.1:PORT` instead",
         )
     if target.engine == "embedded" and target.replicas != 1:
         yield Problem(

@@ -63,8 +63,8 @@ async def refuse_again(switch: Timeline, phase: str, *events: str) -> None:
     seen = [event for event in events if event in known]
     if seen:
         raise GatewayError(
-            f"{phase}: {' and '.join(seen)} stands in the timeline: this step comes too late, or was run before and lost its "
-            "pod; nothing is measured or injected twice, so start the run anew"
+            f"{phase}: {' and '.join(seen)} stands in the timeline: this step comes too late, or was run before and "
+            "lost its pod; nothing is measured or injected twice, so start the run anew"
         )
 
 

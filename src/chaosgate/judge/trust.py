@@ -89,16 +89,14 @@ def _witness_reason(fault: Fault, reading: WitnessReading) -> Reason:
     known = all(number is not None and math.isfinite(number) for number in numbers)
     seen = f"the {reading.what} was {before} before, {during} during and {after} after it"
     if reading.applied > 0 and reading.bitten and reading.gone and known:
-        touched = _healing(reading) if isinstance(fault, ClusterFault) else f"{reading.applied} requests touched"
-        return plain("pass", f"{reading.fault} came and went: {seen} ({touched})")
+        touched = f"{reading.applied} {'objects changed' if isinstance(fault, ClusterFault) else 'requests touched'}"
+        return plain("pass", f"{reading.fault} came and went: {seen} ({'; '.join((touched, *healing(reading)))})")
     return plain("inconclusive", f"{reading.fault} {reading.reason or f'was not shown to come and go: {seen}'}")
 
 
-def _healing(reading: WitnessReading) -> str:
-    """What a fault of the cluster did, and how long its target needed."""
-    said = [f"{reading.applied} objects changed"]
+def healing(reading: WitnessReading) -> Iterator[str]:
+    """Of a fault of the cluster: how soon its target was whole again, and what broke off meanwhile."""
     if reading.whole_after is not None:
-        said.append(f"as many pods were ready again within {format_value(reading.whole_after, 'duration')}")
+        yield f"as many pods were ready again within {format_value(reading.whole_after, 'duration')}"
     if reading.cut:
-        said.append(f"{reading.cut} streams broke off")
-    return "; ".join(said)
+        yield f"{reading.cut} streams broke off"

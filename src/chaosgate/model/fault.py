@@ -231,6 +231,10 @@ class ClusterFault(Fault):
     )
     """What finding the pods and watching them takes, whatever the fault."""
 
+    def window_draw(self, seed: int, phase: str, window: int) -> Draw:
+        """This fault's draws for one window: who carries it out and who only looks draw the same."""
+        return self.draw(seed, f"{phase}.{window}")
+
     def changes(self, dose: float, pods: Sequence[TargetPod], draw: Draw) -> Sequence[Change]:
         """What is changed in a window at `dose`, of the target's `pods`: pure, and nothing at dose 0.
 

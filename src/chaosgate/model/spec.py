@@ -279,7 +279,7 @@ class SpecBody(Frozen):
     gate: Gate = Gate()
     """How the gate decides where the data leaves room."""
     safety: Safety = Safety()
-    """What ends a run early, and what reverts it when nobody else does."""
+    """What ends a run early, what its faults must leave alone, and when it is reverted if nobody else does."""
     schedule: Schedule | None = None
     """When a cluster runs it by itself; without one it is run by hand or by a pipeline."""
     tracking: Tracking = Tracking()

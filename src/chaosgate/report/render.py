@@ -18,7 +18,7 @@ from chaosgate.report.plots.timeline import TimelineData, timeline_plot
 from chaosgate.report.table import objective_rows
 from chaosgate.report.view import ReportView
 
-WINDOW_COLUMNS = ("phase", "fault", "window", "dose", "on [s]", "off [s]", "requests touched", "ended")
+WINDOW_COLUMNS = ("phase", "fault", "window", "dose", "on [s]", "off [s]", "touched", "ended")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _context(view: ReportView) -> dict[str, Any]:
         "notes": sections.injection_notes(view),
         "window_columns": WINDOW_COLUMNS,
         "windows": sections.window_cells(view),
-        "touched": sum(row.applied or 0 for row in windows_of(view)),
+        "touched": sections.touched_words(view),
         "controls": sum(row.dose == 0 for row in windows_of(view)),
         "dose_tables": sections.dose_tables(view),
         "witnesses": sections.witness_rows(view),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
-from chaosgate.model.fault import DoseAxis
+from chaosgate.judge.trust import MAX_SCHEDULE_DELAY, healing
+from chaosgate.model.fault import ClusterFault, DoseAxis
 from chaosgate.model.fit import Fit
 from chaosgate.model.result import RANK, Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
 from chaosgate.model.spec import ChaosSpec
@@ -45,7 +45,7 @@ class DoseTable:
 
 @dataclass(frozen=True)
 class WitnessRow:
-    """What the client saw of a fault before, at the dose and after it."""
+    """What was seen of a fault before, at the dose and after it."""
 
     fault: str
     what: str
@@ -53,10 +53,12 @@ class WitnessRow:
     before: str
     during: str
     after: str
-    applied: int
+    applied: str
     bitten: bool
     gone: bool
     reason: str
+    healing: str
+    """Of a fault of the cluster: how soon its target was whole again, and what broke off."""
 
 
 def sorted_reasons(reasons: tuple[Reason, ...]) -> list[Reason]:
@@ -138,15 +140,31 @@ def _witness_row(reading: WitnessReading, spec: ChaosSpec) -> WitnessRow:
         before=before,
         during=during,
         after=after,
-        applied=reading.applied,
+        applied=_touched(reading.applied, isinstance(spec.fault(reading.fault), ClusterFault)),
         bitten=reading.bitten,
         gone=reading.gone,
         reason=reading.reason or "",
+        healing="; ".join(healing(reading)),
     )
 
 
+def _touched(count: int, on_cluster: bool) -> str:
+    return f"{count} {'objects' if on_cluster else 'requests'}"
+
+
+def touched_words(view: ReportView) -> str:
+    """How many requests were touched and objects changed, by the kinds of faults that the spec has."""
+    cluster = {fault.name for fault in view.spec.spec.faults if isinstance(fault, ClusterFault)}
+    rows = windows_of(view)
+    requests = sum(row.applied or 0 for row in rows if row.fault not in cluster)
+    words = [f"{requests} requests touched"] if len(cluster) < len(view.spec.spec.faults) else []
+    if cluster:
+        words.append(f"{sum(row.applied or 0 for row in rows if row.fault in cluster)} objects changed")
+    return ", ".join(words)
+
+
 def window_cells(view: ReportView) -> list[tuple[str, ...]]:
-    """The windows as rows of text: phase, fault, window, dose, on, off, requests touched, how it ended."""
+    """The windows as rows of text: phase, fault, window, dose, on, off, how much was touched, how it ended."""
     return [_window_cells(row, view.spec) for row in windows_of(view)]
 
 

@@ -19,8 +19,9 @@ Look = Mapping[str, frozenset[str]]
 
 FOLDERS = ("/run", "/var/lib", "/var/log", "/etc", "/etc/cni", "/opt", "/usr/libexec")
 """Where the parts of Kubernetes write unless they are kept from it."""
-OWN = re.compile(r"pytest-of-.*|podman-.*|runc-.*|lock")
-"""Entries below the folder for temporary files that are the tests' own, or another tool's that runs beside them."""
+OTHERS = re.compile(r"pytest-of-.*|tmp[a-z0-9_]{8}")
+"""Entries below the folder for temporary files that come and go with pytest and other programs: what belongs to a test
+cluster is written into its own folder."""
 NAMESPACES = ("net", "mnt", "pid")
 
 
@@ -35,7 +36,7 @@ def look() -> Look:
         "control group": frozenset(str(path) for root in hierarchies() for path in entries(root) if path.is_dir()),
         "kernel setting": frozenset(f"{name} = {(Path('/proc/sys') / name).read_text().strip()}" for name in TUNABLES),
         "file": frozenset(str(path) for folder in FOLDERS for path in entries(Path(folder))),
-        "temporary file": frozenset(str(path) for path in entries(temporary) if not OWN.fullmatch(path.name)),
+        "temporary file": frozenset(str(path) for path in entries(temporary) if not OTHERS.fullmatch(path.name)),
         "cached file": frozenset(str(path) for path in entries(Path.home() / ".cache") if path != cache()),
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cluster_drills import DEPLOYMENT, SERVICE, SLOW, drill
 from cluster_targets import cluster_fault
 from simulated_run import OBJECTIVES, stream_spec
 from small_drill import eventually
@@ -79,4 +80,12 @@ def test_a_fault_of_the_cluster_cannot_be_carried_here() -> None:
     assert [problem.render("spec.yaml") for problem in unsupported(spec)] == [
         "spec.yaml spec.faults[0].kind: read 'pod.delete', which changes Kubernetes objects, and a run on one machine "
         "has none; run it on a cluster: chaosgate run SPEC --on argo"
+    ]
+
+
+@pytest.mark.parametrize("target", [SERVICE, DEPLOYMENT])
+def test_a_server_of_a_cluster_is_reached_there(target: str) -> None:
+    assert [problem.render("spec.yaml") for problem in unsupported(drill(SLOW, target=target))] == [
+        "spec.yaml spec.target.kubernetes: a Service or Deployment is reached by a run on its cluster: chaosgate run "
+        "SPEC --on argo; or forward its port and write `endpoint: http://127.0.0.1:PORT` instead"
     ]

@@ -217,5 +217,5 @@ def test_every_shipped_profile_goes_with_every_scenario(path: Path) -> None:
 
 
 def test_there_are_profiles_and_scenarios_to_check() -> None:
-    assert {path.stem for path in SHIPPED} == {"cluster", "staging"}
+    assert {path.stem for path in SHIPPED} == {"cluster", "served", "staging"}
     assert len(SCENARIOS) >= 3

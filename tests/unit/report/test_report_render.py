@@ -154,7 +154,7 @@ def test_the_witness_is_the_client_and_says_bitten_and_gone() -> None:
         "41.2ms",
         "360.8ms",
         "41.9ms",
-        "803",
+        "803 requests",
         "yes",
         "yes",
     ]

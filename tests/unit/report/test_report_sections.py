@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 import report_views as views
+from cluster_run import cluster_run
 
+from chaosgate.estimate import estimate_run
 from chaosgate.model.fit import Threshold
 from chaosgate.model.result import Health, Injection, Status
+from chaosgate.model.safety import Override
 from chaosgate.report import sections
 from chaosgate.report.sections import Fact
 from chaosgate.report.view import ReportView
@@ -136,3 +139,25 @@ def test_the_subject_is_named_with_its_versions_and_arguments() -> None:
     bare = views.SUBJECT.model_copy(update={"weights_digest": None, "engine_version": None, "arguments": {}})
     facts = {fact.label: fact.value for fact in sections.subject_facts(bare)}
     assert (facts["engine"], facts["weights"], facts["arguments"]) == ("embedded", "not reported", "none reported")
+
+
+@pytest.mark.parametrize("overrides", [(), (Override(rule="min-healthy", reason="there is but one copy to hit"),)])
+def test_rules_of_safety_that_did_not_hold_are_shown(passing: ReportView, overrides: tuple[Override, ...]) -> None:
+    record = passing.record.model_copy(update={"overrides": overrides})
+    facts = sections.record_facts(replace(passing, record=record))
+
+    assert [one for one in facts if one.label.startswith("overridden")] == [
+        Fact(f"overridden: {one.rule}", one.reason) for one in overrides
+    ]
+
+
+def test_a_fault_of_the_cluster_changes_objects_and_says_how_its_target_healed(passing: ReportView) -> None:
+    run = cluster_run()
+    view = replace(passing, spec=run.spec, estimates=estimate_run(run), injections=run.injections, timeline=())
+
+    (row,) = sections.witness_rows(view)
+
+    assert (row.applied, row.before, row.during, row.after) == ("3 objects", "0", "1", "0")
+    assert row.healing.startswith("as many pods were ready again within ")
+    assert sections.touched_words(view) == "3 objects changed"
+    assert sections.touched_words(passing).endswith(" requests touched")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from tracked_runs import SUBJECT, latency, spec, tracked_run
 
 from chaosgate.model.result import Verdict
+from chaosgate.model.safety import Override
 from chaosgate.tracking.pages import MAX_REASON, fault_page, run_page
 
 
@@ -75,3 +76,10 @@ def test_with_several_faults_the_parent_says_whose_dose_it_was() -> None:
 def test_the_subject_of_the_record_stands_in_for_the_verdicts() -> None:
     verdict = Verdict(verdict="pass", reasons=(), subject=None)
     assert run_page(tracked_run(verdict=verdict)).tags["subject.model"] == SUBJECT.model
+
+
+def test_runs_are_found_by_the_rules_that_did_not_hold() -> None:
+    overrides = (Override(rule="min-healthy", reason="there is but one copy"),)
+    record = tracked_run().record.model_copy(update={"overrides": overrides})
+    assert run_page(tracked_run(record=record)).tags["chaosgate.overrides"] == "min-healthy"
+    assert "chaosgate.overrides" not in run_page(tracked_run()).tags

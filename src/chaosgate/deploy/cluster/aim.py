@@ -127,7 +127,7 @@ class _Aim:
         planned: dict[float, list[Sequence[Change]]] = {dose: [] for dose in self.fault.dose.values}
         for phase, window in windows_of(self.guard.spec, self.fault.name):
             if window.dose:
-                draw = self.fault.draw(self.guard.spec.spec.workload.seed, f"{phase}.{window.index}")
+                draw = self.fault.window_draw(self.guard.spec.spec.workload.seed, phase, window.index)
                 planned[window.dose].append(self.fault.changes(window.dose, targets, draw))
         every = [change for found in planned.values() for changes in found for change in changes]
         scene = replace(self.guard.read(self.fault, every), pods=self.pods)

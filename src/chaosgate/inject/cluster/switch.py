@@ -116,7 +116,7 @@ class ClusterSwitch:
         place = target_of(fault, self.target)
         scene = Scene(self.cluster, self.run, fault.name, place.namespace or self.cluster.namespace)
         pods = [as_target(pod, fault) for pod in find_pods(self.cluster, place)]
-        draw = fault.draw(self.spec.spec.workload.seed, f"{self.phase}.{window.index}")
+        draw = fault.window_draw(self.spec.spec.workload.seed, self.phase, window.index)
         changes = fault.changes(window.dose, pods, draw)
         reasons = [
             *fault.objections(window.dose, pods),

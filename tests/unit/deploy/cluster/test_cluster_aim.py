@@ -70,7 +70,7 @@ def test_the_pods_are_those_that_the_planned_windows_draw() -> None:
     targets = [TargetPod(f"vllm-{index}", f"uid-vllm-{index}", "engine") for index in range(4)]
     drawn = set()
     for phase, window in windows_of(spec, injected.name):
-        draw = injected.draw(spec.spec.workload.seed, f"{phase}.{window.index}")
+        draw = injected.window_draw(spec.spec.workload.seed, phase, window.index)
         drawn |= {one.pod for one in injected.changes(window.dose, targets, draw) if isinstance(one, DeletePod)}
 
     assert set(aimed(models(), spec).doses[0].pods) == drawn
