@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build check generate lock image bench clean
+.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build test-torch train check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -25,6 +25,20 @@ test: setup
 
 test-image: setup
 	$(BIN)/pytest tests/image
+
+# What needs the extra `torch`, some gigabytes, in an environment of its own: the embedded model's training and its export.
+TORCH := .venv-torch
+$(TORCH)/.ready: requirements/torch.txt pyproject.toml | setup
+	$(PYTHON) -m venv $(TORCH)
+	$(BIN)/uv pip install --quiet --python $(TORCH)/bin/python --compile-bytecode --require-hashes -r requirements/torch.txt
+	$(BIN)/uv pip install --quiet --python $(TORCH)/bin/python --no-deps --no-build-isolation --editable .
+	touch $@
+
+test-torch: $(TORCH)/.ready
+	$(TORCH)/bin/pytest tests/unit/engine/training tests/unit/engine/network
+
+train: $(TORCH)/.ready
+	$(TORCH)/bin/python -m chaosgate.engine.training
 
 # A cluster of this machine's own, or the one that KUBECONFIG names: docs/test-cluster.md.
 TESTBED = PYTHONPATH=tests/cluster:tests/support $(BIN)/python -m testbed
@@ -53,6 +67,7 @@ generate: setup
 LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 lock:
 	$(LOCK) pyproject.toml --extra argo --extra kfp --extra kubernetes --extra mlflow --group dev --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml --extra torch --group dev --constraints requirements/dev.txt --output-file requirements/torch.txt
 	$(LOCK) pyproject.toml requirements/image.in --constraints requirements/dev.txt --output-file requirements/image.txt
 	$(LOCK) requirements/build.in --constraints requirements/dev.txt --output-file requirements/build.txt
 
@@ -77,6 +92,7 @@ image:
 bench: setup
 	$(BIN)/python benchmarks/drill.py
 	$(BIN)/python benchmarks/compile.py
+	$(BIN)/python benchmarks/engine.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(TORCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis

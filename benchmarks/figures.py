@@ -21,18 +21,19 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHON
 
 @dataclass
 class Figure:
-    """One measured figure. `goal` is the largest value that is good."""
+    """One measured figure. `goal` is the largest value that is good, or with `at_least` the smallest."""
 
     name: str
     value: float
     unit: str
     goal: float
     peers: dict[str, float] = field(default_factory=dict)
+    at_least: bool = False
 
     @property
     def met(self) -> bool:
         """Whether the goal is met."""
-        return self.value < self.goal
+        return self.value >= self.goal if self.at_least else self.value < self.goal
 
 
 def seconds(command: Sequence[str | Path], cwd: Path = ROOT, expected: int = 0) -> float:
@@ -67,6 +68,5 @@ def show(figures: Sequence[Figure], as_json: bool) -> None:
             continue
         peers = "  ".join(f"{name} {value:.3f}" for name, value in figure.peers.items())
         met = "met" if figure.met else "MISSED"
-        print(
-            f"{figure.name:<20} {figure.value:>9.3f} {figure.unit}  goal < {figure.goal:g}  {met:<6}  {peers}".rstrip()
-        )
+        goal = f"goal {'>=' if figure.at_least else '<'} {figure.goal:g}"
+        print(f"{figure.name:<23} {figure.value:>9.3f} {figure.unit:<2} {goal:<12} {met:<6}  {peers}".rstrip())

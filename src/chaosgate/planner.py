@@ -9,11 +9,11 @@ from itertools import combinations
 
 from chaosgate.components.definition import Port, find_component
 from chaosgate.errors import PlanError, Problem
-from chaosgate.loadgen.prompts import prompt_sets
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks
 from chaosgate.model.carrier import ExtraStep
 from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, extra_step_id, step_id
 from chaosgate.model.spec import ChaosSpec
+from chaosgate.prompts.sets import prompt_sets
 from chaosgate.registry import unknown
 
 
@@ -86,7 +86,7 @@ class _Planner:
 
     def plan(self, extra: Sequence[ExtraStep]) -> Plan:
         blocks = make_blocks(self.spec)
-        deploy = self.deploy(blocks)
+        deploy = self.deploy(blocks, extra)
         baseline = self.baseline(deploy)
         measures = [baseline, *(self.measure(block, deploy, baseline) for block in blocks)]
         injects = [self.inject(block, deploy, baseline) for block in blocks]
@@ -101,16 +101,19 @@ class _Planner:
             finally_=_step(CLEANUP, "cleanup", self.deadlines.cleanup),
         )
 
-    def deploy(self, blocks: Sequence[Block]) -> Step:
-        arguments = {"digest": self.spec.digest(), "seconds": f"{self.longest_run(blocks):.3f}"}
+    def deploy(self, blocks: Sequence[Block], extra: Sequence[ExtraStep]) -> Step:
+        arguments = {"digest": self.spec.digest(), "seconds": f"{self.longest_run(blocks, len(extra)):.3f}"}
         return _step(DEPLOY, "deploy", self.deadlines.deploy, **arguments)
 
-    def longest_run(self, blocks: Sequence[Block]) -> float:
-        """Seconds a run may take when every step uses all of its deadline; one that takes longer has lost its
-        runner."""
+    def longest_run(self, blocks: Sequence[Block], extra: int) -> float:
+        """Seconds a run with `extra` steps of a team's own may take when every step uses all of its deadline.
+
+        One that takes longer has lost its runner.
+        """
         known = self.deadlines
         load = [baseline_length(self.spec), *(block.length + known.start for block in blocks)]
-        return sum(map(self.slack, load)) + known.deploy + known.conclude + known.gate + known.cleanup
+        after = known.conclude + known.gate + extra * known.extra + known.cleanup
+        return known.deploy + sum(map(self.slack, load)) + after
 
     def baseline(self, deploy: Step) -> Step:
         seconds = baseline_length(self.spec)

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import requests
-from image_builder import cache_folder, image_archive, why_no_image
 from testbed.api import Api
-from testbed.cluster import IMAGE, cluster, why_not
+from testbed.cluster import IMAGE, build, cluster, why_not
 from testbed.node import Node
 from testbed.places import ARGO, cache
 from testbed.services import CONTROLLER, start_argo, store_secret
@@ -107,10 +106,10 @@ def cluster_under_test() -> Iterator[Ground]:
     if os.environ.get("KUBECONFIG"):
         yield borrowed()
         return
-    if reason := why_not() or why_no_image():
+    if reason := why_not():
         raise NoCluster(reason)
-    image = image_archive(IMAGE, cache_folder())
-    with traceless() as namespaces, cluster({IMAGE: image}) as up:
+    images = build()
+    with traceless() as namespaces, cluster(images) as up:
         namespaces |= namespaces_of(up.node.pid)
         yield Ground(up.kubeconfig, up.mlflow, IMAGE, up.node)
 

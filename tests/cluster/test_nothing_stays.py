@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cluster_ground import Ground
-from cluster_rig import Run, Submit, write_spec
+from cluster_rig import Command, Run, Submit, write_spec
 
 LONG = "6s"
 """A window in which there is time to end the run while its fault is on."""
@@ -52,6 +53,16 @@ def test_the_workflow_is_deleted(submit: Submit, tmp_path: Path) -> None:
     run.delete()
     ended_early(run)
     assert run.workflow() is None
+
+
+@pytest.mark.thorough
+def test_the_workflow_is_deleted_before_the_sweeper_has_seen_it(
+    cluster: Ground, submit: Submit, tmp_path: Path
+) -> None:
+    run = submit(write_spec(tmp_path))
+    cluster.eventually(lambda: f"Job {run.run}-sweeper" in run.objects(), "the sweeper")
+    run.delete()
+    run.gone()
 
 
 @pytest.mark.thorough
@@ -124,9 +135,9 @@ def test_the_deadline_of_the_sweeper_passes(submit: Submit, tmp_path: Path) -> N
         graph = next(one for one in workflow["spec"]["templates"] if "dag" in one)
         deploy = next(task for task in graph["dag"]["tasks"] if task["name"] == "deploy")
         seconds = next(one for one in deploy["arguments"]["parameters"] if one["name"] == "seconds")
-        seconds["value"] = "20.000"
+        seconds["value"] = "90.000"
 
-    run = submit(write_spec(tmp_path, hold="60s"), change=soon)
+    run = submit(write_spec(tmp_path, hold="180s"), change=soon)
     run.fault_on()
     run.gone()
     assert run.phase() == "Running"
@@ -143,6 +154,24 @@ def test_the_workflow_controller_is_restarted(cluster: Ground, submit: Submit, t
     run.gone()
     assert finished.verdict(tmp_path).verdict == "fail"
     assert {"chaosgate.verdict": "fail", "chaosgate.seal": "clean"}.items() <= run.sealed().items()
+
+
+@pytest.mark.thorough
+def test_the_command_that_submitted_is_killed(
+    cluster: Ground, namespace: str, profile: Path, chaosgate: Command, tmp_path: Path
+) -> None:
+    """The cluster needs nobody who watches: the run comes to its verdict all the same."""
+    words = ("run", write_spec(tmp_path, hold=LONG), "--on", "argo", "--profile", profile)
+    with chaosgate.start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as command:
+        runs = chaosgate.state / "runs"
+        folder = cluster.eventually(lambda: next(runs.glob("*"), None), "the folder of the run")
+        run = Run(cluster, namespace, folder.name)
+        run.fault_on()
+        command.kill()
+    assert run.wait().verdict(tmp_path).verdict == "fail"
+    run.gone()
+    assert {"chaosgate.verdict": "fail", "chaosgate.seal": "clean"}.items() <= run.sealed().items()
+    assert "verdict    fail" in chaosgate("status", run.run).stdout
 
 
 @pytest.mark.thorough

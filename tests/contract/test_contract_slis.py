@@ -17,7 +17,7 @@ _CALLS = itertools.count(1)
 
 
 def test_the_built_in_slis_are_registered() -> None:
-    assert {"ttft", "e2e", "error-rate", "exact-match"} <= set(SLIS.names())
+    assert {"ttft", "e2e", "error-rate", "exact-match", "answer-accuracy", "accept-rate"} <= set(SLIS.names())
 
 
 @pytest.mark.parametrize("name", SLIS.names())

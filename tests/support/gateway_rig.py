@@ -122,6 +122,18 @@ def cut(name: str = "cut", share: str = "100 %", **fields: Any) -> dict[str, Any
     return _fault(name, "stream.cut", "probability", "10 %", share, **fields)
 
 
+def overwrite(name: str = "over", share: str = "100 %", **fields: Any) -> dict[str, Any]:
+    """A kv.token-overwrite fault, which the engine has to carry out."""
+    return _fault(name, "kv.token-overwrite", "share", "10 %", share, **fields)
+
+
+def drift(name: str = "drift", **fields: Any) -> dict[str, Any]:
+    """An embedding.temporal-drift fault, which gives every request another part of its dose."""
+    return {**_fault(name, "embedding.temporal-drift", "sigma", "1", "100 %", **fields)} | {
+        "dose": {"parameter": "sigma", "values": [1], "hold": "2s", "washout": "500ms"}
+    }
+
+
 def named(number: int, phase: str = "block1") -> dict[str, str]:
     """The header that names a request."""
     return {"X-Chaosgate-Request": f"{SEED}.{phase}.{number}"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from chaosgate.model.observation import Observation, Outcome, Place, Sample, Window
 
@@ -13,6 +14,8 @@ def sample(
     text: str = "sha256:a",
     clean: str | None = "sha256:a",
     scheduled: float = 1.0,
+    answer: Literal["right", "wrong"] | None = None,
+    accepted: bool | None = None,
 ) -> Sample:
     """One request that was due at 1 s, sent at 1.1 s and ended at 2 s."""
     seen = Observation(
@@ -26,8 +29,9 @@ def sample(
         end=2.0,
         status=200,
         outcome=outcome,
-        answer=None,
+        answer=answer,
         text=text,
+        accepted=accepted,
     )
     return Sample(seen, clean)
 

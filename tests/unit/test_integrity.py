@@ -128,7 +128,8 @@ def _swap(lines: list[bytes], at: int) -> list[bytes]:
 
 
 OPERATIONS: tuple[Callable[[list[bytes], int], list[bytes]], ...] = (_delete, _duplicate, _truncate, _swap)
-SAMPLED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+pytestmark = pytest.mark.slow
+SAMPLED = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @SAMPLED
@@ -234,7 +235,7 @@ def _row_doubled(request: str) -> RunData:
 
 
 @pytest.mark.parametrize("change", [_without_observation, _without_row, _doubled, _row_doubled])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(request=st.sampled_from(judged_requests()))
 def test_any_request_left_out_or_doubled(change: Callable[[str], RunData], request: str) -> None:
     assert verdict_of(change(request)).verdict == "error"
@@ -247,7 +248,7 @@ def _events(phase: str) -> Iterator[tuple[str, int]]:
             yield phase, index
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(event=st.sampled_from([*_events("baseline"), *_events("block1")]))
 def test_any_event_left_out(event: tuple[str, int]) -> None:
     phase, index = event
@@ -377,7 +378,7 @@ def test_a_spoilt_run_does_not_pass(what: str) -> None:
     assert found.exit_code != 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(dropped=st.sets(st.sampled_from(judged_requests()), min_size=1, max_size=400))
 def test_any_requests_lost_on_both_sides(dropped: set[str]) -> None:
     """Neither client nor gateway has them, but the numbers of those that follow show the gap."""

@@ -160,4 +160,8 @@ def test_an_extra_step_reads_what_the_run_leaves_and_nothing_waits_for_it(
         ),
     ]
     assert not any(read.step == "acme-notify" for other in plan.steps for read in other.inputs)
-    assert plan.steps[:-1] == make_plan(spec).steps
+    without = make_plan(spec)
+    assert plan.steps[1:-1] == without.steps[1:]
+    assert float(plan.step("deploy").arguments["seconds"]) == (
+        float(without.step("deploy").arguments["seconds"]) + step.deadline
+    )

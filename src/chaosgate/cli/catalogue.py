@@ -26,7 +26,7 @@ WIDTH = 100
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), default="catalogue.yaml", help="The rows.")
 @output_option
 def catalogue(kind: str | None, show_coverage: bool, file: Path, output: str) -> None:
-    """List the kinds of faults, SLIs, fits, breakers and components, or tell all of one KIND, such as wire.latency."""
+    """List the faults, SLIs, fits, breakers, prompt sets and components, or tell all of one KIND: wire.latency."""
     if show_coverage and kind is not None:
         raise UsageError("--coverage looks at all kinds; leave KIND out")
     if show_coverage:
@@ -129,12 +129,15 @@ def _example(page: KindPage) -> Iterator[str]:
 
 
 def example_lines(example: Any, width: int = WIDTH + 10) -> list[str]:
-    """The example as it is pasted: an item of a list, or a command line."""
+    """The example as it is pasted: an item of a list, a key of a mapping, or a command line."""
     from chaosgate.cli.yaml_lines import yaml_lines
 
     if example is None:
         return ["nothing general can be written: it needs parameters of its own"]
     if isinstance(example, str):
         return [example]
+    # Every list of a spec holds items with names.
+    if "name" not in example:
+        return yaml_lines(example, 0, width)
     first, *rest = yaml_lines(example, 2, width)
     return [f"- {first.strip()}", *rest]

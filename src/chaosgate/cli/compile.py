@@ -60,6 +60,8 @@ def compile_(
         click.echo(text, nl=False)
     if to == "kfp":
         say(how_the_spec_gets_there(spec_out))
+        if found.spec.spec.schedule is not None and not once:
+            say("a KFP package holds no schedule: create a recurring run with the spec's cron, or give --once")
 
 
 def with_options(carrier: Carrier, given: dict[str, str]) -> Carrier:

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from chaosgate.cli.kind_pages import catalogue_pages
 from chaosgate.components.definition import BUILT_IN, find_component
+from chaosgate.engine.network import card
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.load import load_spec
 from chaosgate.model.schema import profile_schema_text, schema_text
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.planner import CLUSTER, make_plan
+from chaosgate.prompts.assistant_log import drawn_log
+from chaosgate.prompts.lines import write_prompts
 from chaosgate.report.comparison import comparison_schema
 from chaosgate.report.machine import run_report_schema
 
@@ -60,12 +63,30 @@ def kfp_components(root: Path) -> dict[str, str]:
     }
 
 
+def model_card(root: Path) -> dict[str, str]:
+    """The page of the embedded model, from the card that was measured with its weights."""
+    return {"docs/engine-model.md": card.markdown(card.shipped())}
+
+
 def scenarios(root: Path) -> dict[str, ChaosSpec]:
     """The scenarios by the names of their files."""
     return {file.stem: load_spec(file) for file in sorted(root.glob("chaos-specs/scenarios/*.yaml"))}
 
 
-PROVIDERS: tuple[Provider, ...] = (schemas, argo_pipelines, kfp_pipelines, kfp_components, catalogue_pages)
+def prompt_logs(root: Path) -> dict[str, str]:
+    """The log of an assistant that is shipped as a prompt set."""
+    return {"src/chaosgate/prompts/data/assistant-log.jsonl": write_prompts(drawn_log())}
+
+
+PROVIDERS: tuple[Provider, ...] = (
+    schemas,
+    argo_pipelines,
+    kfp_pipelines,
+    kfp_components,
+    catalogue_pages,
+    prompt_logs,
+    model_card,
+)
 """Each takes the repository's root and returns file to text."""
 
 

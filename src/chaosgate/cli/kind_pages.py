@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chaosgate.cli.catalogue import example_lines
 from chaosgate.cli.coverage import Row, read_catalogue
-from chaosgate.cli.kinds import ATOMS, COMPONENT, KindPage, Parameter, all_kinds, page_of
+from chaosgate.cli.kinds import ATOMS, COMPONENT, PROMPT_SET, KindPage, Parameter, all_kinds, page_of
 from chaosgate.cli.yaml_lines import flow
 
 FOLDER = "docs/catalogue"
@@ -21,6 +21,7 @@ TITLES = {
     "sli": "SLIs",
     "fit": "Fits",
     "breaker": "Breakers",
+    PROMPT_SET: "Prompt sets",
     COMPONENT: "Components",
 }
 ABOUT = {
@@ -28,6 +29,7 @@ ABOUT = {
     "sli": "What is measured of every request, and judged.",
     "fit": "From a sweep to the dose at which an SLO breaks.",
     "breaker": "What protects a service, armed with a fitted threshold.",
+    PROMPT_SET: "What is asked, each with its only right answer. [How answers are graded](../prompt-sets.md).",
     COMPONENT: "The steps of a plan: `python -m chaosgate.components NAME`, with a flag for each argument and file.",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,22 +12,27 @@ from chaosgate.cli.coverage import BUILT_IN, REGISTRIES
 from chaosgate.cli.example import example_data
 from chaosgate.cli.fields import Form, find_field
 from chaosgate.components.definition import COMPONENTS, Component, Port
-from chaosgate.errors import ChaosgateError, UsageError
+from chaosgate.errors import ChaosgateError, UsageError, one_line
 from chaosgate.model.fault import FAULTS, Fault, Goes, Surface
 from chaosgate.model.fit import FITS
 from chaosgate.model.sli import SLIS, Sli
 from chaosgate.model.source import Source, parse_source, read_source
 from chaosgate.model.template import first_spec
 from chaosgate.model.validation import validate, value_at
+from chaosgate.prompts.prompt import Prompt
+from chaosgate.prompts.sets import maker, prompt_sets
 from chaosgate.registry import load_kinds, nearest, unknown
 from chaosgate.units import HINTS, Dimension, format_value
 
 COMPONENT = "component"
+PROMPT_SET = "prompt-set"
+_SHOWN = 60
+"""Characters of a prompt that are shown."""
 ATOMS = Path("chaos-specs/atoms")
 """The smallest spec of each fault kind, `<kind>.yaml`, in a checkout of chaosgate."""
 SURFACES: dict[Surface, str] = {
     "wire": "the run's own requests and answers, in its gateway; no other client of the server is touched",
-    "engine": "inside the serving process",
+    "engine": "inside the serving process, for the run's own requests: each of them takes the fault there",
     "cluster": "Kubernetes objects",
     "process": "processes of this machine",
     "retrieval": "what a retrieval step finds",
@@ -87,7 +92,8 @@ class KindPage:
 def all_kinds() -> dict[str, list[str]]:
     """The names of every kind by its sort, components last."""
     load_kinds()
-    return {sort: registry.names() for sort, registry in REGISTRIES.items()} | {COMPONENT: list(COMPONENTS)}
+    kinds = {sort: registry.names() for sort, registry in REGISTRIES.items()}
+    return {**kinds, PROMPT_SET: prompt_sets(), COMPONENT: list(COMPONENTS)}
 
 
 def known_names() -> list[str]:
@@ -115,6 +121,8 @@ def page_of(sort: str, name: str, atoms: Path = ATOMS) -> KindPage:
     """The page of a kind that is known."""
     if sort == COMPONENT:
         return _component(COMPONENTS[name])
+    if sort == PROMPT_SET:
+        return _prompt_set(name)
     kind = REGISTRIES[sort].get(name)
     summary, description = _doc(kind)
     about: dict[str, Any] = {"summary": summary, "description": description, "status": _status(kind.__module__)}
@@ -287,3 +295,45 @@ def _component(component: Component) -> KindPage:
 
 def _port(port: Port) -> str:
     return f"{port.name} ({port.file}{' of each step' if port.many else ''})"
+
+
+def _prompt_set(name: str) -> KindPage:
+    make = maker(name)
+    summary, description = _doc(make)
+    prompts = make()
+    return KindPage(
+        sort=PROMPT_SET,
+        name=name,
+        about=f"{len(prompts)} prompts",
+        summary=summary,
+        description=description,
+        status=_status(make.__module__),
+        facts=tuple(_prompt_facts(prompts)),
+        parameters=(),
+        example={"set": name},
+        place="spec.workload.prompts",
+        module=make.__module__,
+    )
+
+
+def _prompt_facts(prompts: Sequence[Prompt]) -> Iterator[tuple[str, str]]:
+    yield "prompts", f"{len(prompts)}, asked in their order and then again"
+    # Of a conversation the last turns show what its requests carry.
+    shown = prompts[-1]
+    turns = (f"{turn['role']}: `{_shortened(turn['content'])}`" for turn in shown.messages())
+    yield "the last of them", "; ".join(turns)
+    if shown.answer is not None:
+        compared = "the same JSON value in any order of its keys" if shown.form == "json" else "exactly that"
+        yield "its right answer", f"`{shown.answer}`, {compared}"
+        longest = max(len(prompt.answer or "") for prompt in prompts)
+        yield (
+            "longest answer",
+            f"{longest} character{'s' if longest > 1 else ''}, for which `maxTokens` must leave room",
+        )
+    if shown.tenant is not None:
+        yield "its model", f"the target's with the adapter: `MODEL:{shown.tenant}`"
+
+
+def _shortened(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN // 2]} ... {line[-_SHOWN // 2 :]}"

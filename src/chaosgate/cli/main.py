@@ -12,6 +12,7 @@ from chaosgate import __version__
 from chaosgate.cli.catalogue import catalogue
 from chaosgate.cli.compile import compile_
 from chaosgate.cli.completion import completion
+from chaosgate.cli.engine import engine
 from chaosgate.cli.explain import explain
 from chaosgate.cli.rbac import rbac
 from chaosgate.cli.reports import compare, report
@@ -85,7 +86,7 @@ def chaosgate() -> None:
 COMMANDS = (
     *(init, validate, explain, catalogue, plan, compile_, rbac),
     *(run, attach, status, logs, abort, schedule),
-    *(report, compare, record, cleanup, completion),
+    *(report, compare, record, cleanup, engine, completion),
 )
 
 for command in COMMANDS:

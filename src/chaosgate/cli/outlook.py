@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from chaosgate.estimate.objectives import dose_bound, objective_fault, selected
-from chaosgate.loadgen.prompts import prompt_set
 from chaosgate.model.blocks import SETTLE, baseline_length, longest_within
 from chaosgate.model.fault import Fault
 from chaosgate.model.plan import Block
 from chaosgate.model.sli import SliRef, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange, Objective, SteadyObjective
+from chaosgate.prompts.sets import prompt_set
 from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.statistics.intervals import DesignEffect, needed
 from chaosgate.units import Bound, format_value

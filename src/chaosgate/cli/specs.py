@@ -42,6 +42,7 @@ SPEC = click.Path(path_type=Path)
 )
 def init(**answers: Any) -> None:
     """Write a first spec; what no option gives is asked for."""
+    from chaosgate.model.fault import FAULTS, ClusterFault
     from chaosgate.model.template import first_spec
 
     file = answers.pop("file")
@@ -56,7 +57,8 @@ def init(**answers: Any) -> None:
         return
     _write_new(path, text)
     program = click.get_current_context().find_root().info_name
-    click.echo(f"wrote {path}; next: {program} plan {path} && {program} run {path}")
+    where = " --on argo" if issubclass(FAULTS.get(given["fault"]), ClusterFault) else ""
+    click.echo(f"wrote {path}; next: {program} plan {path} && {program} run {path}{where}")
 
 
 def _ask(key: str, answers: dict[str, Any]) -> Any:

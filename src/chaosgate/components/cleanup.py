@@ -24,7 +24,7 @@ from chaosgate.components.definition import Context
 from chaosgate.components.places import own_dir, own_state, spec_digest, spec_file, step_file
 from chaosgate.components.recording import record_again, record_digest, recording_file
 from chaosgate.deploy.processes import alive, elsewhere, registered, stop, strays
-from chaosgate.errors import ArtifactError, GatewayError, TrackingError, UsageError
+from chaosgate.errors import ChaosgateError, GatewayError, UsageError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.model.plan import CLEANUP, DEPLOY
 from chaosgate.model.result import Cleanup, Process
@@ -172,7 +172,7 @@ def record_seal(state: Path, folder: Path, run_id: str, cleanup: Cleanup) -> Non
         elif recording.mlflow_run is not None:
             spec = read_document(spec_file(folder), SPEC)
             seal_run(run_id, spec, state, cleanup.clean)
-    except (ArtifactError, TrackingError) as error:
+    except ChaosgateError as error:
         print(f"cleanup: the seal is not in MLflow: {error}", file=sys.stderr)
 
 

@@ -21,19 +21,22 @@ ENDED = ("Succeeded", "Failed", "Error")
 """Phases in which a workflow has run its exit handler, or will not any more."""
 
 
-def guard(run: str, deadline: float) -> int:
-    """Wait until the run is over or nobody else can end it; then clean up. `deadline` is of the monotonic clock."""
-    why = watch(run, deadline)
+def guard(run: str, deadline: float, carried: bool) -> int:
+    """Wait until the run is over or nobody else can end it; then clean up. `deadline` is of the monotonic clock.
+
+    A run that is `carried` by a workflow is over when there is none, even if none was ever seen from here.
+    """
+    why = watch(run, deadline, carried)
     if why is None:
         return 0
     say(f"{why}: cleaning up")
     return sweep(run, deadline)
 
 
-def watch(run: str, deadline: float) -> str | None:
+def watch(run: str, deadline: float, carried: bool) -> str | None:
     """Why the run must be swept; None once it is over."""
     cluster = open_cluster()
-    seen = False
+    seen = carried
     while time.monotonic() < deadline:
         try:
             if not is_marked(cluster, run):

@@ -78,10 +78,10 @@ def open_record(spec: ChaosSpec, state: Path | None) -> Record:
 
 def bring_up(spec: ChaosSpec, run: str, folder: Path, sweeper: Process, lifetime: float) -> Endpoint:
     """Target, gateway and the subject as read back through the gateway; what is started lives `lifetime` seconds."""
+    token = new_token(folder)
     upstream, processes = start_target(spec, folder, lifetime)
     # Asked at its own address first: behind the gateway a server that is down is only a bad gateway.
     asyncio.run(subject_at(upstream, spec))
-    token = new_token(folder)
     gateway = start_gateway(spec, run, folder, upstream, declared_phases(spec), lifetime)
     url = str(gateway.addresses["url"])
     return Endpoint(

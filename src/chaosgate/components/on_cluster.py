@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chaosgate.artifacts import RECORD, SPEC, Identity, document_text, read_document, spec_identity
 from chaosgate.cluster.api import Cluster, open_cluster
-from chaosgate.cluster.names import hit_selector
+from chaosgate.cluster.names import hit_selector, object_name
 from chaosgate.components.definition import Context
 from chaosgate.components.deploy import declared_phases, subject_at
 from chaosgate.components.progress import tell
@@ -27,7 +27,6 @@ from chaosgate.deploy.cluster.bring_up import (
 )
 from chaosgate.deploy.cluster.clean import is_marked, remove_marker, remove_objects
 from chaosgate.deploy.cluster.manifests import ADMIN_PORT, OwnPod
-from chaosgate.deploy.cluster.names import object_name
 from chaosgate.deploy.cluster.own_pod import read_own_pod
 from chaosgate.deploy.cluster.rbac import cluster_faults, target_namespace
 from chaosgate.deploy.cluster.safety import Guard

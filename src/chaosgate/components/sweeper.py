@@ -30,12 +30,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--run", required=True)
     parser.add_argument("--state", type=Path, help="of a local run; left out on a cluster")
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--carried", action="store_true", help="by a workflow of the cluster, without which it is over")
     words = parser.parse_args(argv)
     deadline = time.monotonic() + words.seconds
     if words.state is None:
         from chaosgate.components import cluster_sweeper
 
-        return cluster_sweeper.guard(words.run, deadline)
+        return cluster_sweeper.guard(words.run, deadline, words.carried)
     folder = run_dir(words.state, words.run)
     context = Context(words.run, words.state, {}, {}, {"cleanup": step_file(folder, CLEANUP, SEAL.file)})
     why = watch(context, runner_of(folder), deadline)

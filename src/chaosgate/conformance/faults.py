@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args
 
 from chaosgate.conformance.cluster_faults import PODS, check_cluster_fault
 from chaosgate.conformance.common import build, call, check_documented, check_named, require
-from chaosgate.conformance.observations import observations
+from chaosgate.conformance.engine_faults import check_engine_fault
+from chaosgate.conformance.observations import observations, samples
 from chaosgate.draws import Draw
 from chaosgate.model.fault import (
     FAULTS,
+    AnswerWitness,
     ClusterFault,
     Cut,
     Delay,
     Effect,
+    EngineFault,
     Fault,
     GaugeName,
     GaugeWitness,
@@ -24,10 +27,11 @@ from chaosgate.model.fault import (
     Reply,
     Surface,
     WireFault,
-    Witness,
 )
 from chaosgate.model.observation import Observation
 from chaosgate.units import Dimension
+
+Seen = TypeVar("Seen")
 
 REQUESTS = 256
 """Draws on which effects are compared: enough that a share of 5 % is hit and spared several times."""
@@ -44,6 +48,8 @@ def check_fault(kind: type[Fault], example: Mapping[str, Any]) -> None:
         _check_witness(fault, dose)
     if isinstance(fault, ClusterFault):
         check_cluster_fault(fault, _within_reach(doses))
+    if isinstance(fault, EngineFault):
+        check_engine_fault(fault, doses)
     if isinstance(fault, WireFault):
         check_documented(kind, "effects")
         _check_effects(fault, doses)
@@ -87,12 +93,17 @@ def _check_witness(fault: Fault, dose: float) -> None:
         known = get_args(GaugeName)
         require(witness.gauge in known, kind, f"its witness reads {witness.gauge!r}; gauges are {', '.join(known)}")
         return
-    values = [_check_seen(kind, witness, seen) for seen in observations()]
+    if isinstance(witness, AnswerWitness):
+        values = [_check_seen(kind, witness.value, one, one.observation) for one in samples()]
+    else:
+        values = [_check_seen(kind, witness.value, seen, seen) for seen in observations()]
     require(any(value is not None for value in values), kind, "its witness says nothing about any request")
 
 
-def _check_seen(kind: type[Fault], witness: Witness, seen: Observation) -> float | None:
-    value, again = (call(kind, f"its witness on {seen.outcome}", lambda: witness.value(seen)) for _ in "ab")
+def _check_seen(
+    kind: type[Fault], read: Callable[[Seen], float | None], given: Seen, seen: Observation
+) -> float | None:
+    value, again = (call(kind, f"its witness on {seen.outcome}", lambda: read(given)) for _ in "ab")
     good = value is None or math.isfinite(value)
     require(good, kind, f"its witness gave {value} for a request that ended {seen.outcome}; give a number or None")
     require(value == again, kind, f"its witness gave {value} and then {again} for one request; it must be pure")

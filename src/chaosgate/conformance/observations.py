@@ -39,4 +39,6 @@ def _observation(outcome: Outcome, tokens: tuple[float, ...], late: float) -> Ob
         outcome=outcome,
         answer={0: None, 1: "wrong"}.get(len(tokens), "right"),
         text="sha256:" + "a" * 64,
+        # No answer, one that is refused, and one that is taken where it is whole.
+        accepted={0: None, 1: False}.get(len(tokens), outcome == "ok"),
     )

@@ -15,9 +15,11 @@ from typing import Any
 from chaosgate.artifacts.files import write_whole
 from chaosgate.deploy.processes import last_lines, python, spawn
 from chaosgate.errors import DeployError, Problem
+from chaosgate.model.carriage import EngineFaults, engine_faults
 from chaosgate.model.fault import ClusterFault
 from chaosgate.model.result import Process, SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
+from chaosgate.tokens import engine_token, read_token_file, token_digest
 
 READY_DEADLINE = 30.0
 """Seconds a process has until it serves."""
@@ -61,9 +63,23 @@ def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
 
 
 def start_engine(spec: ChaosSpec, run_dir: Path, lifetime: float) -> Served:
-    """The embedded engine on a free port of the loopback interface, for at most `lifetime` seconds."""
-    words = ("--host", "127.0.0.1", "--port", "0", "--model", spec.spec.target.model)
+    """The embedded engine on a free port of the loopback interface, for at most `lifetime` seconds.
+
+    It carries the spec's faults for whoever has its token, which comes from the gateway's: that must be there.
+    """
+    words = ("--host", "127.0.0.1", "--port", "0", "--model", spec.spec.target.model, *_faults(spec, run_dir))
     return start_server(run_dir, "engine", ("-m", "chaosgate.engine", *words), lifetime)
+
+
+def _faults(spec: ChaosSpec, run_dir: Path) -> tuple[str, ...]:
+    """How the engine is told which faults it may carry; not at all where the spec has none of its own."""
+    faults = engine_faults(spec.spec.faults)
+    if not faults:
+        return ()
+    token = engine_token(read_token_file(token_file(run_dir)))
+    file = run_dir / "engine.json"
+    write_whole(file, EngineFaults(faults=faults, token_digest=token_digest(token)).model_dump_json().encode())
+    return ("--faults", str(file))
 
 
 def start_gateway(
@@ -88,6 +104,11 @@ def start_gateway(
 def new_token(run_dir: Path) -> SecretRef:
     """A fresh admin token in a file that only this user reads; a DeployError where one stands already."""
     file = token_file(run_dir)
+    _write_secret(file, secrets.token_urlsafe(32))
+    return SecretRef(file=str(file))
+
+
+def _write_secret(file: Path, secret: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         # A file or a link that somebody else put there would hand them the token.
@@ -95,8 +116,7 @@ def new_token(run_dir: Path) -> SecretRef:
     except OSError as error:
         raise DeployError(f"{file}: cannot be made: {error.strerror}; a run starts in a folder of its own") from error
     with os.fdopen(handle, "w") as output:
-        output.write(secrets.token_urlsafe(32))
-    return SecretRef(file=str(file))
+        output.write(secret)
 
 
 def token_file(run_dir: Path) -> Path:

@@ -14,9 +14,9 @@ from chaosgate.estimate.gauges import whole_again, window_values
 from chaosgate.estimate.in_time import cluster_windows
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS, longest_within
-from chaosgate.model.fault import ClusterFault, Fault, GaugeWitness, Witness
-from chaosgate.model.observation import Window
-from chaosgate.model.result import WitnessReading, finite
+from chaosgate.model.fault import AnswerWitness, ClusterFault, EngineFault, Fault, GaugeWitness, Witness
+from chaosgate.model.observation import LedgerRow, Observation, Sample, Window
+from chaosgate.model.result import WitnessReading
 from chaosgate.units import Dimension, format_value
 
 CONFIDENCE = 0.95
@@ -79,16 +79,18 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
         gone=gone and lacking is None,
         whole_after=_whole_after(run, fault, hit),
         cut=_cut(windows, fault),
+        rms_dose=_rms_dose(run, fault, dose),
     )
     return reading.model_copy(update={"reason": _reason(fault, look, witness.moved, reading, where, lacking)})
 
 
-def _look(run: RunData, fault: Fault, witness: Witness | GaugeWitness) -> Look:
+def _look(run: RunData, fault: Fault, witness: Witness | AnswerWitness | GaugeWitness) -> Look:
+    falls, seen_by = False, "by the client"
     if isinstance(witness, GaugeWitness):
         values: Callable[[Window], list[float]] = partial(window_values, run, fault.name, witness)
         falls, seen_by = witness.falls, "at the API server"
     else:
-        values, falls, seen_by = partial(_values, witness), False, "by the client"
+        values = partial(_values, witness)
     return Look(witness.what, witness.dimension, values, falls, witness.unless, seen_by)
 
 
@@ -121,19 +123,28 @@ def _lacking(run: RunData, fault: Fault, before: Sequence[Window], after: Sequen
 
 
 def _whole_after(run: RunData, fault: Fault, hit: Sequence[Window]) -> float | None:
-    """The longest time that the target needed in the windows of the largest dose."""
-    if not isinstance(fault, ClusterFault):
+    """The longest time that the target needed in the windows of the largest dose; None where it is not whole at last.
+
+    A window after which the next one struck before the target was whole tells nothing.
+    """
+    if not isinstance(fault, ClusterFault) or not hit:
         return None
     ends = (*(window.start for window in hit[1:]), math.inf)
-    found = [whole_again(run, fault, window, until) for window, until in zip(hit, ends, strict=bool(hit))]
-    return finite(max((seconds for seconds in found if seconds is not None), default=None))
+    found = [whole_again(run, fault, window, until) for window, until in zip(hit, ends, strict=True)]
+    known = [seconds for seconds in found if seconds is not None and math.isfinite(seconds)]
+    return None if found[-1] == math.inf else max(known, default=None)
 
 
 def _cut(windows: RunWindows, fault: Fault) -> int | None:
     if not isinstance(fault, ClusterFault):
         return None
     hit = windows.at_doses(fault.name, lambda dose: dose > 0)
-    return sum(sample.observation.outcome == "cut" for window in hit for sample in window.samples)
+    return sum(_broke_off(sample.observation) for window in hit for sample in window.samples)
+
+
+def _broke_off(seen: Observation) -> bool:
+    """Whether an answer began and did not end: a server that is ended may still say so in the stream."""
+    return seen.first is not None and seen.outcome in ("cut", "error")
 
 
 def _mean(look: Look, windows: Sequence[Window]) -> float | None:
@@ -142,9 +153,26 @@ def _mean(look: Look, windows: Sequence[Window]) -> float | None:
     return mean if math.isfinite(mean) else None
 
 
-def _values(witness: Witness, window: Window) -> list[float]:
-    found = (witness.value(sample.observation) for sample in window.samples)
+def _rms_dose(run: RunData, fault: Fault, dose: float) -> float | None:
+    if not isinstance(fault, EngineFault):
+        return None
+    seed = run.spec.spec.workload.seed
+    touched = {row.request for phase in run.phases.values() for row in phase.ledger if _got(row, fault, dose)}
+    squares = [fault.received(dose, fault.draw(seed, request)) ** 2 for request in sorted(touched)]
+    return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
+
+
+def _got(row: LedgerRow, fault: Fault, dose: float) -> bool:
+    return row.fault == fault.name and row.applied and row.dose == dose
+
+
+def _values(witness: Witness | AnswerWitness, window: Window) -> list[float]:
+    found = (_value(witness, sample) for sample in window.samples)
     return [value for value in found if value is not None]
+
+
+def _value(witness: Witness | AnswerWitness, sample: Sample) -> float | None:
+    return witness.value(sample) if isinstance(witness, AnswerWitness) else witness.value(sample.observation)
 
 
 def _window_means(look: Look, windows: Sequence[Window]) -> list[float]:

@@ -13,12 +13,12 @@ from pathlib import Path
 import uvloop
 
 from chaosgate.artifacts.files import write_whole
-from chaosgate.errors import ChaosgateError, UsageError
+from chaosgate.errors import ChaosgateError
 from chaosgate.gateway.config import load_config
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import lifetime_argument, listen
-from chaosgate.tokens import run_token
+from chaosgate.tokens import read_token_file, token_under
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         config = load_config(options.config)
-        token = read_token_file(options.token_file) if options.token_file else derived(options.token_key, config.run)
+        token = _token(options, config.run)
         data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
         uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file, options.lifetime))
     except ChaosgateError as error:
@@ -35,24 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def read_token_file(path: Path) -> str:
-    """The token in `path`, without the space around it; a UsageError when there is none that a header can carry."""
-    try:
-        token = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        cause = error.strerror if isinstance(error, OSError) else "it is not ASCII"
-        raise UsageError(f"{path}: the admin token cannot be read: {cause}") from error
-    if not token or any(sign.isspace() or not sign.isprintable() for sign in token):
-        raise UsageError(f"{path}: holds no admin token; one line of printable signs without spaces is needed")
-    return token
-
-
-def derived(variable: str, run: str) -> str:
-    """The run's token under the key in the environment variable; a UsageError when there is none."""
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise UsageError(f"environment variable {variable}: holds no key from which the admin token could be derived")
-    return run_token(key, run)
+def _token(options: argparse.Namespace, run: str) -> str:
+    return read_token_file(options.token_file) if options.token_file else token_under(options.token_key, run)
 
 
 async def _serve(gateway: Gateway, ready_file: Path | None, lifetime: float | None) -> None:

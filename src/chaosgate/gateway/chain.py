@@ -1,7 +1,8 @@
 """The chain of faults a request walks: a link that does nothing, then one link a fault that is on.
 
-What a fault does is decided by its own pure `effects`; the links carry it out. Delays add up and count from the
-request's arrival; a reply ends the walk; a cut waits for the response.
+The links stand in the order of the spec. What a fault of the wire does is decided by its own pure `effects`; the links
+carry it out. Delays add up and count from the request's arrival; a reply ends the walk; a cut waits for the response. A
+fault inside the engine is laid on the request, which takes it there if no reply comes first.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from chaosgate.draws import Draw
 from chaosgate.gateway.clock import Clock
 from chaosgate.gateway.ledger import Touch
 from chaosgate.gateway.sleepers import Sleepers
-from chaosgate.gateway.windows import Windows
-from chaosgate.model.fault import Cut, Delay, Effect, Fault, Reply, WireFault
+from chaosgate.gateway.windows import ActiveWindow, Windows
+from chaosgate.model.fault import Cut, Delay, Effect, EngineFault, Fault, Reply, WireFault
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,29 @@ class PlannedCut:
 
     cut: Cut
     touch: Touch
+
+
+@dataclass(frozen=True)
+class PlannedLoad:
+    """A fault that the engine has to carry out at `dose`, of which the request gets `received`, and whose it is."""
+
+    draw: Draw
+    dose: float
+    received: float
+    touch: Touch
+
+
+@dataclass(frozen=True)
+class SharedWindow:
+    """A window in which a fault is on that shares what it leaves in the engine's cache, and the request's draw."""
+
+    draw: Draw
+    window: ActiveWindow
+
+    @property
+    def salt(self) -> str:
+        """What no other window has: a fault's windows open one after the other."""
+        return f"{self.window.fault}.{self.window.window}.{self.window.on:.6f}"
 
 
 @dataclass(eq=False)
@@ -37,6 +61,13 @@ class Passage:
     reply: Reply | None = None
     answered_by: str | None = None
     cuts: list[PlannedCut] = field(default_factory=list)
+    loads: list[PlannedLoad] = field(default_factory=list)
+    shared: list[SharedWindow] = field(default_factory=list)
+
+    @property
+    def planned(self) -> list[PlannedCut | PlannedLoad]:
+        """What is still to come: cuts of the response and what the engine has to carry out."""
+        return [*self.cuts, *self.loads]
 
 
 class Link(Protocol):
@@ -78,12 +109,8 @@ class FaultLink:
                     passage.cuts.append(PlannedCut(effect, self._touch))
 
     def _effects(self, passage: Passage) -> Sequence[Effect]:
-        window = self._touch.window
-        if passage.answered_by is not None:
-            self._touch.bypass(f"answered by {passage.answered_by}")
-            return ()
-        if self._chain.halted or window is None:
-            self._touch.bypass("halted")
+        window = self._chain.window(self._touch, passage)
+        if window is None:
             return ()
         effects = self._fault.effects(window.dose, self._draw)
         if not effects:
@@ -99,6 +126,34 @@ class FaultLink:
         passage.slept += held
         if not in_full:
             self._touch.effect = f"{self._touch.effect}, halted after {held:.3f} s"
+
+
+class EngineLink:
+    """One fault inside the engine for one request: lays it on the request, dose 0 as every other."""
+
+    def __init__(self, fault: EngineFault, draw: Draw, touch: Touch, chain: Chain) -> None:
+        self._fault = fault
+        self._draw = draw
+        self._touch = touch
+        self._chain = chain
+
+    async def pass_through(self, passage: Passage) -> None:
+        """Lay the fault on the request unless that is answered or the run halted."""
+        window = self._chain.window(self._touch, passage)
+        if window is not None:
+            received = self._fault.received(window.dose, self._draw)
+            passage.loads.append(PlannedLoad(self._draw, window.dose, received, self._touch))
+
+
+class SharedLink:
+    """A window that parts the engine's prefix cache, for every request of its phase, also those the draw spares."""
+
+    def __init__(self, shared: SharedWindow) -> None:
+        self._shared = shared
+
+    async def pass_through(self, passage: Passage) -> None:
+        """Note the window on the request."""
+        passage.shared.append(self._shared)
 
 
 HEAD = Head()
@@ -126,15 +181,42 @@ class Chain:
             draw = fault.draw(self._seed, request)
             touch = self._touch(fault, draw, path)
             touches.append(touch)
-            if isinstance(fault, WireFault) and touch.planned and touch.window is not None:
-                links.append(FaultLink(fault, draw, touch, self))
+            if touch.window is None:
+                continue
+            if isinstance(fault, EngineFault) and fault.sharing():
+                links.append(SharedLink(SharedWindow(draw, touch.window)))
+            if touch.planned:
+                links += self._link(fault, draw, touch)
         return links, touches
 
+    def _link(self, fault: Fault, draw: Draw, touch: Touch) -> list[Link]:
+        """The link of a fault that touches single requests; none of one that does not."""
+        match fault:
+            case WireFault():
+                return [FaultLink(fault, draw, touch, self)]
+            case EngineFault():
+                return [EngineLink(fault, draw, touch, self)]
+            case _:
+                return []
+
+    def window(self, touch: Touch, passage: Passage) -> ActiveWindow | None:
+        """The window in which `touch` acts; None, and the reason in `touch`, once answered or halted."""
+        if passage.answered_by is not None:
+            touch.bypass(f"answered by {passage.answered_by}")
+            return None
+        if self.halted:
+            touch.bypass("halted")
+            return None
+        return touch.window
+
     async def walk(self, links: Sequence[Link], arrival: float) -> Passage:
-        """Walk `links` to the end or to the first reply; what stands behind a reply is told who answered."""
+        """Walk `links` to the end or to the first reply; what a reply keeps from happening is told who answered."""
         passage = Passage(due=arrival)
         for link in links:
             await link.pass_through(passage)
+        if passage.answered_by is not None:
+            for planned in passage.planned:
+                planned.touch.bypass(f"answered by {passage.answered_by}")
         return passage
 
     def _touch(self, fault: Fault, draw: Draw, path: str) -> Touch:
@@ -152,4 +234,4 @@ class Chain:
     def _first_reason(self, fault: Fault, on: bool) -> str:
         if not on:
             return "halted" if self.halted else "no window"
-        return "not reached" if isinstance(fault, WireFault) else f"carried by the {fault.surface}"
+        return "not reached" if isinstance(fault, WireFault | EngineFault) else f"carried by the {fault.surface}"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
-from chaosgate.errors import RegistryError, UsageError
 from chaosgate.gateway.identity import ANONYMOUS
-from chaosgate.model.base import Frozen, Name
-from chaosgate.model.fault import FAULTS, Fault
+from chaosgate.model.base import Frozen, Name, read_model
+from chaosgate.model.fault import Fault, fault_of
 from chaosgate.registry import unknown
-from chaosgate.strict_json import parse_json
 
 
 class GatewayConfig(Frozen):
@@ -33,7 +31,7 @@ class GatewayConfig(Frozen):
     @field_validator("faults", mode="before")
     @classmethod
     def _of_their_kinds(cls, value: Any) -> Any:
-        return [_fault(item) for item in value] if isinstance(value, list | tuple) else value
+        return [fault_of(item) for item in value] if isinstance(value, list | tuple) else value
 
     @model_validator(mode="after")
     def _names_fit(self) -> GatewayConfig:
@@ -53,28 +51,6 @@ class GatewayConfig(Frozen):
         return tuple(fault for fault in self.faults if fault.name in declared)
 
 
-def _fault(data: Any) -> Any:
-    if isinstance(data, Fault):
-        return data
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str):
-        raise ValueError("a fault is an object with a `kind`, such as wire.latency")
-    try:
-        return FAULTS.get(kind).model_validate(data)
-    except RegistryError as error:
-        raise ValueError(str(error)) from error
-
-
 def load_config(path: Path) -> GatewayConfig:
     """The configuration in the JSON file `path`; a UsageError names the file, the key and what is wrong with it."""
-    try:
-        data = parse_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: is no JSON: {error}") from error
-    try:
-        return GatewayConfig.model_validate(data)
-    except ValidationError as error:
-        lines = [f"{path}: {'.'.join(map(str, item['loc'])) or '(document)'}: {item['msg']}" for item in error.errors()]
-        raise UsageError("\n".join(lines)) from error
+    return read_model(path, GatewayConfig)

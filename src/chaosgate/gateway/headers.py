@@ -1,4 +1,4 @@
-"""Which headers pass the gateway: all but those that concern one connection, and the gateway's own."""
+"""Which headers pass the gateway: all but those that concern one connection, and the gateway's own, either way."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ _ANSWERED_HERE = frozenset(("expect", "host"))
 
 def request_headers(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """The client's headers as they go upstream: doubles, order and spelling are kept."""
-    dropped = _of_this_connection(headers) | _ANSWERED_HERE
-    kept = ((name, value) for name, value in headers.items() if name.lower() not in dropped)
-    return CIMultiDict((name, value) for name, value in kept if not name.lower().startswith(OWN_PREFIX))
+    return _passed(headers, _of_this_connection(headers) | _ANSWERED_HERE)
 
 
 def response_headers(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """The server's headers as they go to the client: doubles, order and spelling are kept."""
-    dropped = _of_this_connection(headers)
-    return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
+    return _passed(headers, _of_this_connection(headers))
+
+
+def _passed(headers: CIMultiDictProxy[str], dropped: frozenset[str]) -> CIMultiDict[str]:
+    kept = ((name, value) for name, value in headers.items() if name.lower() not in dropped)
+    return CIMultiDict((name, value) for name, value in kept if not name.lower().startswith(OWN_PREFIX))
 
 
 def _of_this_connection(headers: Mapping[str, str]) -> frozenset[str]:

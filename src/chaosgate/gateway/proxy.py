@@ -13,6 +13,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from chaosgate.gateway.body import Body
+from chaosgate.gateway.carrying import drop_loads, load_headers, settle_loads
 from chaosgate.gateway.chain import Link, Passage
 from chaosgate.gateway.headers import request_headers
 from chaosgate.gateway.identity import ANONYMOUS, BadRequestId, anonymous_id, read_request_id
@@ -41,11 +42,15 @@ sent into a connection that is just being closed would be lost and counted again
 
 
 class Proxy:
-    """Handles the requests of one run; `session` reaches the server behind the gateway."""
+    """Handles the requests of one run; `session` reaches the server behind the gateway.
 
-    def __init__(self, run: RunState, session: aiohttp.ClientSession) -> None:
+    `token` is what an engine wants to see before it carries faults.
+    """
+
+    def __init__(self, run: RunState, session: aiohttp.ClientSession, token: str) -> None:
         self._run = run
         self._session = session
+        self._token = token
         self._upstream = run.config.upstream.rstrip("/")
 
     def application(self) -> web.Application:
@@ -95,10 +100,11 @@ class Proxy:
             return await _send(request, passage.reply.status, passage.reply.body, passage.reply.headers)
         self._run.metrics.added(self._run.clock.now() - visit.seen - passage.slept)
         try:
-            upstream = await self._ask(request, body)
+            upstream = await self._ask(request, body, self._load(passage))
         except (aiohttp.ClientError, OSError) as error:
             await body.drain()
             return await _send(request, 502, _error(self._describe(error), "gateway_error"))
+        settle_loads(passage.loads, upstream)
         try:
             return await self._pass_on(request, upstream, passage)
         finally:
@@ -110,12 +116,21 @@ class Proxy:
         links, visit.touches = self._run.chain.links(faults, name, request.path)
         return links
 
-    async def _ask(self, request: web.Request, body: Body) -> aiohttp.ClientResponse:
+    def _load(self, passage: Passage) -> Mapping[str, str]:
+        """The headers of what the engine has to carry out; none after a halt, however long the request was held."""
+        if self._run.chain.halted:
+            drop_loads(passage.loads)
+            return {}
+        return load_headers(passage.loads, passage.shared, self._token)
+
+    async def _ask(self, request: web.Request, body: Body, load: Mapping[str, str]) -> aiohttp.ClientResponse:
         target = request.raw_path if request.raw_path.startswith("/") else request.rel_url.raw_path_qs
+        headers = request_headers(request.headers)
+        headers.update(load)
         return await self._session.request(
             request.method,
             URL(self._upstream + target, encoded=True),
-            headers=request_headers(request.headers),
+            headers=headers,
             data=body.chunks() if body.exists else None,
             allow_redirects=False,
         )

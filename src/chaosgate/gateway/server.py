@@ -11,6 +11,7 @@ from chaosgate.gateway.admin import Admin
 from chaosgate.gateway.proxy import MAX_HEADER, Proxy, upstream_session
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import url_of
+from chaosgate.tokens import engine_token
 
 SHUTDOWN_SECONDS = 0.5
 """How long requests under way may take to end once the gateway is told to stop."""
@@ -30,7 +31,7 @@ class Gateway:
 
     async def __aenter__(self) -> Gateway:
         self._session = upstream_session()
-        await self._serve(Proxy(self.run, self._session).application(), self._data)
+        await self._serve(Proxy(self.run, self._session, engine_token(self._token)).application(), self._data)
         await self._serve(Admin(self.run, self._token).application(), self._admin)
         return self
 

@@ -90,8 +90,15 @@ def _witness_reason(fault: Fault, reading: WitnessReading) -> Reason:
     seen = f"the {reading.what} was {before} before, {during} during and {after} after it"
     if reading.applied > 0 and reading.bitten and reading.gone and known:
         touched = f"{reading.applied} {'objects changed' if isinstance(fault, ClusterFault) else 'requests touched'}"
-        return plain("pass", f"{reading.fault} came and went: {seen} ({'; '.join((touched, *healing(reading)))})")
+        more = (*_received(fault, reading), *healing(reading))
+        return plain("pass", f"{reading.fault} came and went: {seen} ({'; '.join((touched, *more))})")
     return plain("inconclusive", f"{reading.fault} {reading.reason or f'was not shown to come and go: {seen}'}")
+
+
+def _received(fault: Fault, reading: WitnessReading) -> Iterator[str]:
+    """Of a fault that gives each request another part of its dose: the root mean square of what they got."""
+    if reading.rms_dose is not None and reading.rms_dose != reading.dose:
+        yield f"at an RMS dose of {format_value(reading.rms_dose, fault.axis().dimension)}"
 
 
 def healing(reading: WitnessReading) -> Iterator[str]:
@@ -99,4 +106,4 @@ def healing(reading: WitnessReading) -> Iterator[str]:
     if reading.whole_after is not None:
         yield f"as many pods were ready again within {format_value(reading.whole_after, 'duration')}"
     if reading.cut:
-        yield f"{reading.cut} streams broke off"
+        yield f"{reading.cut} answer{'' if reading.cut == 1 else 's'} broke off"

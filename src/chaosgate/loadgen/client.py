@@ -93,7 +93,12 @@ class ChatClient:
                 trace.take(data, at)
 
     def _body_of(self, call: Call) -> dict[str, Any]:
-        return {**self._body, "messages": [{"role": "user", "content": call.prompt.text}]}
+        prompt = call.prompt
+        body = {**self._body, "messages": prompt.messages()}
+        if prompt.tenant is None:
+            return body
+        # An adapter is a model of its own name, as vLLM serves it; `user` says who asks to whoever stands in between.
+        return {**body, "model": f"{body['model']}:{prompt.tenant}", "user": prompt.tenant}
 
 
 def _headers(call: Call) -> dict[str, str]:

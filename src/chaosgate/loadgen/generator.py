@@ -15,11 +15,11 @@ import aiohttp
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.arrivals import scheduled_times
 from chaosgate.loadgen.client import ChatClient, open_session
-from chaosgate.loadgen.prompts import prompt_set
 from chaosgate.loadgen.trace import Call, Pending, PhaseClock, Trace
 from chaosgate.model.observation import Observation
 from chaosgate.model.request_id import request_id
 from chaosgate.model.spec import Workload
+from chaosgate.prompts.sets import prompt_set
 
 MAX_IN_FLIGHT = 4096
 """Requests in flight at most. One that is due beyond that is recorded as refused by the client, never sent late."""

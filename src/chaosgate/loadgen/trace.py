@@ -7,10 +7,10 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from chaosgate.loadgen.prompts import Prompt
 from chaosgate.model.observation import Observation, Outcome
+from chaosgate.prompts.prompt import Prompt
 from chaosgate.sse import DONE
 
 _BROKEN_OFF = ("abort", "error")
@@ -157,18 +157,19 @@ class Trace:
             end=end,
             status=self.status,
             outcome=self._outcome,
-            answer=_judge(text, self.call.prompt.answer),
+            answer=self.call.prompt.grade(text),
+            accepted=self._accepted(text),
             text=text_digest(text),
             warmup=self.call.warmup,
         )
+
+    def _accepted(self, text: str) -> bool | None:
+        """Nobody takes half an answer; of a prompt without a log nothing is known."""
+        if self._outcome == "ok":
+            return self.call.prompt.accepts(text)
+        return None if self.call.prompt.suggestion is None else False
 
 
 def text_digest(text: str) -> str:
     """`sha256:<hex>` of an answer in UTF-8. A lone surrogate, which JSON can carry, is encoded like any code point."""
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _judge(text: str, known: str | None) -> Literal["right", "wrong"] | None:
-    if known is None:
-        return None
-    return "right" if text.strip() == known.strip() else "wrong"

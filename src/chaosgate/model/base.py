@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from chaosgate.errors import one_line
+from chaosgate.errors import UsageError, one_line
+from chaosgate.strict_json import parse_json
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Frozen(BaseModel):
@@ -34,6 +38,21 @@ def first_refusal(error: ValidationError) -> str:
     """`key.0.key: what is wrong there`: the first thing that a model refuses in data that no person wrote."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def read_model(path: Path, model: type[Model]) -> Model:
+    """The JSON file `path` as `model`; a UsageError names the file, every key that is refused, and why."""
+    try:
+        data = parse_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: is no JSON: {error}") from error
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        lines = [f"{path}: {'.'.join(map(str, item['loc'])) or '(document)'}: {item['msg']}" for item in error.errors()]
+        raise UsageError("\n".join(lines)) from error
 
 
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"

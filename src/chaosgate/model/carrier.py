@@ -11,6 +11,7 @@ from chaosgate.model.base import Frozen, Name
 from chaosgate.model.labels import Labels
 from chaosgate.model.spec import SUBDOMAIN_PATTERN
 from chaosgate.tokens import KEY_VARIABLE
+from chaosgate.units import Duration
 
 DEFAULT_IMAGE = f"chaosgate:{__version__}"
 """The image that `make image` builds. Never tagged `latest`: a cluster pulls that anew, so that two runs may differ."""
@@ -102,6 +103,8 @@ class Carrier(Frozen):
     """Labels of the nodes that pods may run on."""
     resources: dict[str, Resources] = {}
     """By component."""
+    keep: Annotated[Duration, Field(gt=0)] = 7 * 24 * 3600.0
+    """How long Argo keeps a workflow, with its pods and their logs, once it has ended. The record is in MLflow."""
     steps: tuple[ExtraStep, ...] = ()
     """Steps of a team's own, each of which looks at what the run leaves."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
-from chaosgate.model.fault import ClusterFault, Fault, RequestFault
+from chaosgate.model.fault import ClusterFault, EngineFault, Fault, RequestFault
 from chaosgate.model.fit import Fit
 from chaosgate.model.safety import PROTECTED, StopCondition
 from chaosgate.model.sli import SLIS, resolve_sli
@@ -32,6 +32,9 @@ STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
 PROTECTED_LIST: DataPath = ("spec", "safety", "protectedNamespaces")
 
 ENDPOINT: DataPath = ("spec", "target", "endpoint")
+ENGINE: DataPath = ("spec", "target", "engine")
+SERVED_ELSEWHERE = ("vllm", "endpoint")
+"""Engines into which this version carries no faults."""
 KUBERNETES: DataPath = ("spec", "target", "kubernetes")
 ADDRESSES: Mapping[DataPath, str] = {
     ENDPOINT: "secrets never stand in a {noun}",
@@ -117,6 +120,13 @@ def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
         yield Problem((*path, "select", "path"), message)
     if isinstance(fault, ClusterFault):
         yield from _pods(draft, path, fault)
+    engine = value_at(draft.data, ENGINE)
+    if isinstance(fault, EngineFault) and engine in SERVED_ELSEWHERE:
+        yield Problem(
+            (*path, "kind"),
+            f"read {fault.kind!r}, which acts inside the serving process; {dotted(ENGINE)} is {engine!r}, and this "
+            "version carries such faults in the embedded engine alone: write `engine: embedded`, or another fault",
+        )
 
 
 def _pods(draft: Draft, path: DataPath, fault: ClusterFault) -> Iterator[Problem]:

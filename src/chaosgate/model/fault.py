@@ -12,10 +12,12 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 from pydantic import Field
 
 from chaosgate.draws import Draw
+from chaosgate.errors import RegistryError
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.change import Change, Permission, TargetPod
 from chaosgate.model.labels import Labels
-from chaosgate.model.observation import MIN_WINDOWS, Observation
+from chaosgate.model.observation import MIN_WINDOWS, Observation, Sample
+from chaosgate.model.sites import Array, SiteContext
 from chaosgate.registry import Registry
 from chaosgate.units import Dimension, Duration, Share, Unit
 
@@ -87,6 +89,26 @@ class Witness:
     """What may keep the effect away, for whoever reads that it was not seen."""
 
 
+@dataclass(frozen=True)
+class AnswerWitness:
+    """What shows, at the client, that a fault inside the engine took effect: answers that are not the clean ones.
+
+    `moved` is the smallest rise of their share, at a dose, that counts as an effect.
+    """
+
+    moved: float
+    unless: str = ""
+    """What may keep the effect away, for whoever reads that it was not seen."""
+    what: str = "share of answers that differ from the clean ones"
+    dimension: Dimension = "share"
+
+    def value(self, sample: Sample) -> float | None:
+        """1 for another text than the prompt's first one in the baseline, 0 for the same; None where one is missing."""
+        if sample.observation.outcome != "ok" or sample.clean is None:
+            return None
+        return float(sample.observation.text != sample.clean)
+
+
 GaugeName = Literal["ready", "lost", "deaths", "cpu", "memory", "endpoints", "replicas", "unschedulable", "tainted"]
 """What measure reads each second of a target on a cluster; `chaosgate.loadgen.cluster_gauges` says what each counts."""
 
@@ -132,7 +154,7 @@ class Fault(Frozen):
         units = [mark.dimension for mark in get_args(value) if isinstance(mark, Unit)]
         return DoseAxis(get_args(parameter)[0], units[0] if units else "count" if value is int else "number")
 
-    def witness(self, dose: float) -> Witness | GaugeWitness:
+    def witness(self, dose: float) -> Witness | AnswerWitness | GaugeWitness:
         """What the client, or the API server, must have seen at `dose` (> 0)."""
         raise NotImplementedError(f"{type(self).__name__} must say what shows its effect")
 
@@ -154,6 +176,13 @@ class RequestFault(Fault):
     def planned(self, draw: Draw, path: str) -> bool:
         """Whether the request is selected."""
         return self.select.matches(path) and draw.at("select") < self.select.share
+
+    def least_rise(self, dose: float) -> float:
+        """Half of what `dose` does on average to all requests: less than that is not this dose's effect.
+
+        It is `moved` of a witness whose mean grows by `dose` for each request that is selected.
+        """
+        return dose * self.select.share / 2
 
 
 @dataclass(frozen=True)
@@ -189,19 +218,44 @@ class WireFault(RequestFault):
     surface: ClassVar[Surface] = "wire"
     goes: ClassVar[Goes] = "expires"
 
-    def least_rise(self, dose: float) -> float:
-        """Half of what `dose` does on average to all requests: less than that is not this dose's effect.
-
-        It is `moved` of a witness whose mean grows by `dose` for each request that is selected.
-        """
-        return dose * self.select.share / 2
-
     def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
         """What happens to a planned request at `dose`: pure, and nothing at all where the draw spares the request.
 
         Dose 0 runs the same code with the same draws and must leave the bytes untouched.
         """
         raise NotImplementedError(f"{type(self).__name__} must say what it does to a request")
+
+
+class EngineFault(RequestFault):
+    """A fault inside the serving process, on the arrays of single requests at the engine's sites.
+
+    It travels with each request from the gateway to the engine, which carries it out for that request alone. Nothing
+    is armed in the engine, so that nothing can stay behind there.
+    """
+
+    surface: ClassVar[Surface] = "engine"
+    goes: ClassVar[Goes] = "expires"
+    finite: ClassVar[bool] = True
+    """Whether it makes finite numbers of finite ones; a kind that says no says in its docstring what it makes."""
+
+    def sites(self, layers: int) -> tuple[str, ...]:
+        """Where it acts in a model of so many layers: names of `chaosgate.model.sites.SITES` with their numbers."""
+        raise NotImplementedError(f"{type(self).__name__} must say at which sites it acts")
+
+    def transform(self, array: Array, dose: float, draw: Draw, context: SiteContext) -> Array:
+        """`array` at one of its sites as it is at `dose`: pure, of the same shape and type, the same at dose 0.
+
+        It uses the Python array API alone, and draws by position in the request: `chaosgate.model.counter_noise`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must say what it does to an array")
+
+    def received(self, dose: float, draw: Draw) -> float:
+        """How much of `dose` this one request gets, in the unit of the dose; all of it unless a kind says otherwise."""
+        return dose
+
+    def sharing(self) -> bool:
+        """Whether requests of its window that begin alike read the keys and values that were computed under it."""
+        return False
 
 
 class ClusterTarget(Frozen):
@@ -259,3 +313,16 @@ def too_few(fault: Fault, dose: float, there: int, what: str) -> list[str]:
 
 
 FAULTS: Registry[Fault] = Registry("fault kind")
+
+
+def fault_of(data: Any) -> Any:
+    """The fault that resolved `data` describes, by its kind; a fault as it is. A ValueError says what is wrong."""
+    if isinstance(data, Fault):
+        return data
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str):
+        raise ValueError("a fault is an object with a `kind`, such as wire.latency")
+    try:
+        return FAULTS.get(kind).model_validate(data)
+    except RegistryError as error:
+        raise ValueError(str(error)) from error

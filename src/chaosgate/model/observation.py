@@ -42,6 +42,8 @@ class Observation(Frozen):
     """Whether the answer is the prompt's known one; None when the prompt has none."""
     text: str
     """`sha256:<hex>` of the answer's text; the text itself is not kept."""
+    accepted: bool | None = None
+    """Whether the user of the log that is replayed would take the answer; None where no log tells."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
 
@@ -59,6 +61,8 @@ class LedgerRow(Frozen):
     """The selection draw in [0, 1)."""
     planned: bool
     applied: bool
+    """Whether the fault took effect. Inside an engine: whether its transform had run when the answer began, which a
+    stream does at its first token. If it raises after that, this stays and the stream ends with an error."""
     bypassed: str | None
     """Why a planned request was not touched, for people: `no window`, `dose 0`, `spared by the draw`, `halted`,
     `answered by <fault>`, `cut by <fault>`, `the stream ended first` and what else the gateway's chain may meet."""

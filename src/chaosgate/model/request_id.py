@@ -15,3 +15,8 @@ def request_id(seed: int, phase: str, number: int) -> str:
 def request_prefix(seed: int, phase: str) -> str:
     """What the ids of all requests of `phase` begin with."""
     return f"{seed}.{phase}."
+
+
+def request_number(name: str) -> int:
+    """The number of the request called `name`, by which it stands in the sequence of its phase."""
+    return int(name.rpartition(".")[2])

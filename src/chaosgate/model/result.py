@@ -162,11 +162,13 @@ class WitnessReading(Frozen):
     gone: bool
     reason: str | None = None
     whole_after: float | None = None
-    """Of a fault of the cluster: seconds, at most over the windows of its largest dose, until as many pods were ready
+    """Of a fault of the cluster: seconds, the most over the windows of its largest dose, until as many pods were ready
     as before it; from when it struck where it heals, from when it was undone where it does not. None where they never
-    were fewer, or are not known to have become as many again."""
+    were fewer, or did not become as many again."""
     cut: int | None = None
-    """Of a fault of the cluster: streams that broke off in its windows at doses above 0."""
+    """Of a fault of the cluster: answers that began and broke off in its windows at doses above 0."""
+    rms_dose: float | None = None
+    """Of a fault inside the engine: root mean square of what each request that was touched at `dose` got of it."""
 
 
 class Health(Frozen):

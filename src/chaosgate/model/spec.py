@@ -130,7 +130,7 @@ class Prompts(Frozen):
     """The prompts, cycled in order."""
 
     set: str
-    """The name of a built-in set, such as recall-24."""
+    """The name of a built-in set, such as recall-24; `chaosgate catalogue` lists them with an example each."""
 
 
 class Workload(Frozen):

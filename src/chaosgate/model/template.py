@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from chaosgate.errors import UsageError
 from chaosgate.model.annotations import describe, dimension_of, keys_of, of_field, strip
-from chaosgate.model.fault import FAULTS, ClusterFault, Fault
+from chaosgate.model.fault import FAULTS, ClusterFault, EngineFault, Fault
 from chaosgate.model.load import parse_spec
 from chaosgate.units import Dimension, format_value
 
@@ -45,7 +45,7 @@ spec:
 {target}
   workload:
     arrivals: {{process: poisson, rate: "{{{{ parameters.rate }}}}"}}
-    prompts: {{set: recall-24}}        # a named set of prompts, cycled in order
+    prompts: {{set: recall-24}}        # cycled in order; `chaosgate catalogue` lists the sets
     maxTokens: 8
     warmup: 5s                       # load that is never judged
     seed: 1                          # of every random draw: the same seed plans the same run
@@ -84,11 +84,18 @@ def first_spec(name: str, engine: str, model: str, endpoint: str | None, fault_k
         name=_scalar(name),
         target=_target(engine, model, endpoint, 2 if issubclass(kind, ClusterFault) else 1),
         fault=_fault(fault_kind, kind, doses),
-        sli='sli: error-rate, bound: "<= 10 %"' if dimension == "share" else 'sli: ttft-p95, bound: "<= 1s"',
+        sli=_asked(kind, dimension),
         dose=doses[0],
     )
     parse_spec(text, "first spec")
     return text
+
+
+def _asked(kind: type[Fault], dimension: Dimension) -> str:
+    """What is asked of the smallest dose: what such a fault harms first."""
+    if issubclass(kind, EngineFault):
+        return 'sli: exact-match, bound: ">= 90 %"'
+    return 'sli: error-rate, bound: "<= 10 %"' if dimension == "share" else 'sli: ttft-p95, bound: "<= 1s"'
 
 
 def _target(engine: str, model: str, endpoint: str | None, replicas: int) -> str:

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from image_builder import cache_folder, image_archive, why_no_image
+
 from testbed.api import Api
 from testbed.build import argo_definitions, build_all
 from testbed.control_plane import (
@@ -29,7 +31,7 @@ from testbed.control_plane import (
 from testbed.images import binary_image
 from testbed.leftovers import PREFIX, claimed, remove_leftovers, wait_for_link
 from testbed.node import Node, NodeError, start_node, stop_node, wait_for
-from testbed.places import cache
+from testbed.places import SUBNET, cache
 from testbed.services import (
     EXECUTOR_IMAGE,
     define_argo,
@@ -63,7 +65,7 @@ def why_not() -> str | None:
     missing = [name for name in NEEDED if shutil.which(name) is None]
     if missing or not CNI.exists():
         return f"a test cluster needs {', '.join(missing) or 'the CNI plug-ins'}; apt-get install {PACKAGES}"
-    return None
+    return why_no_image()
 
 
 @contextmanager
@@ -76,7 +78,7 @@ def cluster(images: Mapping[str, Path]) -> Iterator[Cluster]:
         for folder in remove_leftovers():
             print(f"took away {folder}, which was left by a test cluster that was killed", file=sys.stderr)
         wait_for_link()
-        node = start_node(Path(tempfile.mkdtemp(prefix=PREFIX)))
+        node = start_node(Path(tempfile.mkdtemp(prefix=f"{PREFIX}{SUBNET}-")))
         try:
             yield bring_up(node, images)
         except NodeError:
@@ -121,20 +123,31 @@ def load_image(node: Node, archive: Path) -> None:
     node.run("ctr", "--address", containerd_socket(node), "-n", "k8s.io", "images", "import", archive)
 
 
+def build() -> Mapping[str, Path]:
+    """Build what is not built yet of the cluster; chaosgate's image for it, by its name."""
+    build_all()
+    return {IMAGE: image_archive(IMAGE, cache_folder())}
+
+
+def why_unneeded(reason: str | None) -> str | None:
+    """Why the tests take no cluster that is built here; `reason` is why none can run."""
+    return "KUBECONFIG names the cluster" if os.environ.get("KUBECONFIG") else reason
+
+
 def main() -> None:
     """Hold a cluster until interrupted, for a person to look at."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=["build", "up"])
     words = parser.parse_args()
-    if words.action == "build":
-        print(build_all())
-        return
     reason = why_not()
+    if words.action == "build":
+        print(f"nothing is built: {unneeded}" if (unneeded := why_unneeded(reason)) else build())
+        return
     if reason:
         sys.exit(reason)
     begun, ends = time.monotonic(), {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-    with cluster({}) as up:
+    with cluster(build()) as up:
         print(json.dumps({"kubeconfig": str(up.kubeconfig), "mlflow": up.mlflow, "s": time.monotonic() - begun}))
         sys.stdout.flush()
         signal.sigwait(ends)

@@ -36,7 +36,8 @@ POD_RANGE = f"{SUBNET}.0.0/24"
 SERVICE_RANGE = f"{SUBNET}.64.0/18"
 HOST_LINK = (f"{SUBNET}.255.1", f"{SUBNET}.255.2")
 """The two ends of the link between this machine and the node."""
-LINK = f"cgtest{SUBNET}"
+LINK_PREFIX = "cgtest"
+LINK = f"{LINK_PREFIX}{SUBNET}"
 """What this machine calls its end; Linux takes 15 characters."""
 
 

@@ -11,17 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from testbed.init import TUNABLES
-from testbed.leftovers import hierarchies
-from testbed.places import cache
+from testbed.leftovers import PREFIX, hierarchies
+from testbed.places import LINK_PREFIX, SUBNET, cache
 
 Look = Mapping[str, frozenset[str]]
 """Kind of thing to what there is of it."""
 
 FOLDERS = ("/run", "/var/lib", "/var/log", "/etc", "/etc/cni", "/opt", "/usr/libexec")
 """Where the parts of Kubernetes write unless they are kept from it."""
-OTHERS = re.compile(r"pytest-of-.*|tmp[a-z0-9_]{8}")
-"""Entries below the folder for temporary files that come and go with pytest and other programs: what belongs to a test
-cluster is written into its own folder."""
+PARTS = re.compile("chaosgate|container|ctr|runc|crun|podman|buildah|kube|etcd|argo|cni|coredns|mlflow", re.IGNORECASE)
+"""What the parts of a test cluster call their temporary files; those of other programs come and go as they like."""
+BESIDE = re.compile(rf"({PREFIX}|{LINK_PREFIX})(?!{re.escape(SUBNET)}\b)")
+"""What names the folder or the link of a test cluster at other addresses."""
 NAMESPACES = ("net", "mnt", "pid")
 
 
@@ -36,17 +37,18 @@ def look() -> Look:
         "control group": frozenset(str(path) for root in hierarchies() for path in entries(root) if path.is_dir()),
         "kernel setting": frozenset(f"{name} = {(Path('/proc/sys') / name).read_text().strip()}" for name in TUNABLES),
         "file": frozenset(str(path) for folder in FOLDERS for path in entries(Path(folder))),
-        "temporary file": frozenset(str(path) for path in entries(temporary) if not OTHERS.fullmatch(path.name)),
+        "temporary file": frozenset(str(path) for path in entries(temporary) if PARTS.search(path.name)),
         "cached file": frozenset(str(path) for path in entries(Path.home() / ".cache") if path != cache()),
     }
 
 
 def differences(before: Look, after: Look) -> list[str]:
-    """A sentence for each thing that came or went."""
-    return [
+    """A sentence for each thing that came or went, but for what names a test cluster beside this one."""
+    found = [
         *(f"{kind} came: {thing}" for kind in after for thing in sorted(after[kind] - before[kind])),
         *(f"{kind} went: {thing}" for kind in before for thing in sorted(before[kind] - after[kind])),
     ]
+    return [one for one in found if not BESIDE.search(one)]
 
 
 def namespaces_of(pid: int) -> frozenset[str]:

@@ -18,9 +18,11 @@ from chaosgate.cli.kinds import ATOMS, all_kinds, find_page, page_of
 from chaosgate.cli.main import chaosgate
 from chaosgate.components.definition import COMPONENTS, Component, ports
 from chaosgate.errors import UsageError
-from chaosgate.model.fault import FAULTS, ClusterFault, Fault
+from chaosgate.model.fault import FAULTS, ClusterFault, EngineFault, Fault
 from chaosgate.model.load import parse_spec
 from chaosgate.model.sli import SLIS, Sli
+from chaosgate.planner import plan_problems
+from chaosgate.prompts.sets import prompt_sets
 
 ROOT = Path(__file__).parents[3]
 KINDS = [(sort, name) for sort, names in all_kinds().items() for name in names]
@@ -107,6 +109,24 @@ def test_a_component_in_depth() -> None:
     assert "gate  (component, built-in)" in call("gate").stdout
 
 
+def test_a_prompt_set_in_depth() -> None:
+    text = call("json-8").stdout
+    said = " ".join(text.split())
+    assert "prompts 48, asked in their order and then again the last of them user: `facts train=storm;" in said
+    assert "n=lion json beach,horse,north>` its right answer" in said
+    assert '{"beach":"basket","horse":"doctor","north":"amber"}`, the same JSON value in any order of its keys' in said
+    assert "longest answer 53 characters, for which `maxTokens` must leave room" in said
+    assert "example (spec.workload.prompts)\n  {set: json-8}\n" in text
+
+
+def test_a_set_of_conversations_shows_their_turns_and_one_of_tenants_the_model() -> None:
+    said = " ".join(call("multi-turn").stdout.split())
+    assert said.count("user: `") == 4
+    assert said.count("assistant: `") == 3
+    assert "its model the target's with the adapter: `MODEL:tenant-b`" in " ".join(call("two-tenant").stdout.split())
+    assert "its model" not in said
+
+
 def test_without_the_rows_the_source_is_named(tmp_path: Path) -> None:
     said = call("ttft", "--file", tmp_path / "none.yaml").stdout
     assert said.endswith("defined in chaosgate.slis.ttft\n")
@@ -141,7 +161,7 @@ def test_an_unknown_kind_ends_in_the_nearest(word: str, near: str) -> None:
 def test_one_that_is_near_nothing_lists_all() -> None:
     said = call("zzz")
     assert said.exit_code == 2
-    assert said.stderr.startswith("unknown kind 'zzz'; known: cleanup, conclude, ")
+    assert said.stderr.startswith("unknown kind 'zzz'; known: accept-rate, add, answer-accuracy, ")
 
 
 def test_a_name_of_two_sorts_has_to_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +214,7 @@ def test_a_strangers_sli_has_an_example_with_a_bound_of_its_dimension(monkeypatc
 def test_a_strangers_component_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Component("tell-team", "tell the team", "stranger.steps:run", inputs=ports("verdict"))
     monkeypatch.setitem(COMPONENTS, "tell-team", told)
-    assert "component  tell-team" in call().stdout
+    assert "component   tell-team" in call().stdout
     assert "reads         verdict (verdict.json)" in call("tell-team").stdout
     assert "tell-team" not in catalogue_pages(ROOT)[f"{FOLDER}/components.md"]
 
@@ -210,8 +230,8 @@ def test_the_example_of_every_fault_can_be_pasted_into_a_spec(name: str, atoms: 
     assert isinstance(fault, Fault)
     spec = yaml.safe_load(EXAMPLE)
     kept = ("same-answers", "back")
-    if isinstance(fault, ClusterFault):
-        # Nothing tells which pods serve a URL.
+    if isinstance(fault, ClusterFault | EngineFault):
+        # Nothing tells which pods serve a URL, and no engine but the embedded one carries faults.
         spec["spec"]["target"] = {"engine": "embedded", "model": "embedded/tiny", "replicas": 2}
     spec["spec"] |= {
         "faults": [example],
@@ -231,6 +251,13 @@ def test_the_example_of_every_sli_can_be_pasted_into_a_spec(name: str) -> None:
     spec["spec"]["faults"], spec["spec"]["fits"] = spec["spec"]["faults"][:1], []
     spec["spec"]["objectives"] = [page_of("sli", name).example]
     assert parse_spec(yaml.safe_dump(spec), "pasted").spec.objectives[0].sli in (name, f"{name}-p95")
+
+
+@pytest.mark.parametrize("name", prompt_sets())
+def test_the_example_of_every_prompt_set_can_be_pasted_into_a_spec(name: str) -> None:
+    spec = yaml.safe_load(EXAMPLE)
+    spec["spec"]["workload"]["prompts"] = page_of("prompt-set", name).example
+    assert plan_problems(parse_spec(yaml.safe_dump(spec), "pasted")) == ()
 
 
 # the generated pages
@@ -258,7 +285,7 @@ def test_the_first_line_says_that_it_is_generated(name: str) -> None:
 def test_every_built_in_kind_is_in_the_index_and_has_its_section() -> None:
     index = PAGES[f"{FOLDER}/README.md"]
     for _, name in KINDS:
-        link = re.search(rf"\[{re.escape(name)}\]\(([a-z]+\.md)#", index)
+        link = re.search(rf"\[{re.escape(name)}\]\(([a-z-]+\.md)#", index)
         assert link, name
         assert f"\n## {name}\n" in PAGES[f"{FOLDER}/{link[1]}"]
 

@@ -67,6 +67,12 @@ def test_init_without_a_terminal_takes_the_defaults(tmp_path: Path, monkeypatch:
     assert call("validate", tmp_path / "first-drill.yaml").exit_code == 0
 
 
+def test_init_says_where_a_fault_of_the_cluster_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = call("init", "--name", "lost", "--fault", "pod.delete")
+    assert said.stdout == "wrote lost.yaml; next: chaosgate plan lost.yaml && chaosgate run lost.yaml --on argo\n"
+
+
 @pytest.mark.parametrize(
     ("flags", "lacking"),
     [(["--engine", "endpoint"], "model"), (["--engine", "endpoint", "--model", "m"], "endpoint")],

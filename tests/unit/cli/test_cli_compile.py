@@ -205,3 +205,11 @@ def test_the_real_compilers_print_yaml(spec: Path, profile: Path, to: str) -> No
     name = first["metadata"]["generateName"] if to == "argo" else first["pipelineInfo"]["name"]
     assert name.startswith("small-drill")
     assert "registry.example/chaosgate:1.2.3" in said.stdout
+
+
+def test_that_a_package_holds_no_schedule_is_said(tmp_path: Path, compiled: Compiled) -> None:
+    spec = tmp_path / "nightly.yaml"
+    spec.write_text(write_spec(tmp_path).read_text().rstrip() + '\n  schedule: {cron: "0 3 * * *"}\n')
+    note = "a KFP package holds no schedule: create a recurring run with the spec's cron, or give --once\n"
+    assert call(spec, "--to", "kfp").stderr.endswith(note)
+    assert note not in call(spec, "--to", "kfp", "--once").stderr

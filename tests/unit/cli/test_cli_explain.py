@@ -163,7 +163,7 @@ def test_json_of_an_experiment_has_numbers() -> None:
         "requests": 160.0,
         "selected": 160.0,
     }
-    assert [one["objective"] for one in told["outlooks"]][-4:] == ["first-token", "same-answers", "back", "headroom"]
+    assert [one["objective"] for one in told["outlooks"]][-4:] == ["same-answers", "right-answers", "back", "headroom"]
     assert told["swept"] == told["longest"] + 120
 
 
@@ -277,7 +277,7 @@ def test_a_field_says_type_default_and_limits(path: str, lines: list[str]) -> No
 
 def test_a_field_that_differs_between_kinds_says_for_which() -> None:
     text = call("spec.faults[].dose.values").stdout
-    assert "for pod.cpu-limit, pod.memory-limit, stream.cut, wire.error\n" in text
+    assert "for kv.token-overwrite, pod.cpu-limit, pod.memory-limit, stream.cut, wire.error\n" in text
     assert "for wire.latency\n" in text
     one = find_field("spec.faults[wire.latency].dose.values")
     assert len(one.forms) == 1

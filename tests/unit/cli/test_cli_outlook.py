@@ -106,7 +106,7 @@ def test_zero_errors_still_leave_an_upper_end(bound: str, hold: str, chance: str
     assert (one.chance, one.why[: len(why)]) == (chance, why)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     per_window=st.integers(5, 300),
     windows=st.integers(3, 5),

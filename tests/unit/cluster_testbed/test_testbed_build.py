@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from testbed import build as building
 from testbed.build import ARGO_MODULE, BUILT, BUILT_FOR_ARGO, Binary, build
+from testbed.cluster import why_unneeded
 from testbed.places import ARGO, BINARIES, KUBERNETES
 
 GO = "go version go1.26 linux/amd64"
@@ -72,3 +73,18 @@ def test_every_program_says_which_version_it_is() -> None:
     flags = {binary.name: " ".join(binary.flags()) for binary in (*BUILT, *BUILT_FOR_ARGO)}
     assert f"gitVersion={KUBERNETES}" in flags["kubernetes"]
     assert all(f"{ARGO_MODULE}.version={ARGO}" in flags[name] for name in ("workflow-controller", "argoexec"))
+
+
+@pytest.mark.parametrize(
+    ("kubeconfig", "reason", "said"),
+    [
+        ("", None, None),
+        ("", "it needs root", "it needs root"),
+        ("/home/me/.kube/config", None, "KUBECONFIG names the cluster"),
+    ],
+)
+def test_nothing_is_built_where_no_cluster_would_be_started(
+    monkeypatch: pytest.MonkeyPatch, kubeconfig: str, reason: str | None, said: str | None
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", kubeconfig)
+    assert why_unneeded(reason) == said

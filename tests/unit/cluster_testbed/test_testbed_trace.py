@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from testbed import places
+from testbed.leftovers import PREFIX
 from testbed.trace import differences, look, members, namespaces_of
 
 BEFORE = {"mount": frozenset({"/ ext4", "/old tmpfs"}), "link": frozenset({"lo"})}
@@ -19,14 +20,25 @@ def test_what_came_and_what_went_is_told() -> None:
     assert differences(BEFORE, BEFORE) == []
 
 
+def test_a_cluster_at_other_addresses_may_come_and_go() -> None:
+    own, other = f"/tmp/{PREFIX}{places.SUBNET}-a", f"/tmp/{PREFIX}10.9-b"
+    after = {
+        **BEFORE,
+        "link": BEFORE["link"] | {places.LINK, f"{places.LINK_PREFIX}10.9"},
+        "file": frozenset({own, other}),
+    }
+    found = differences({**BEFORE, "file": frozenset()}, after)
+    assert found == [f"link came: {places.LINK}", f"file came: {own}"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a test cluster runs on Linux")
 def test_a_look_sees_a_file_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("testbed.trace.tempfile.gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr("testbed.trace.said", lambda *command: [])
     before = look()
-    (tmp_path / "left").touch()
+    (tmp_path / "containerd-mount123").touch()
     (tmp_path / "pytest-of-root").mkdir()
-    assert differences(before, look()) == [f"temporary file came: {tmp_path}/left"]
+    assert differences(before, look()) == [f"temporary file came: {tmp_path}/containerd-mount123"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a test cluster runs on Linux")

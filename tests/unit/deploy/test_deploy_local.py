@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 from cluster_drills import DEPLOYMENT, SERVICE, SLOW, drill
 from cluster_targets import cluster_fault
-from simulated_run import OBJECTIVES, stream_spec
+from simulated_run import LATENCY, OBJECTIVES, stream_spec
 from small_drill import eventually
 
 from chaosgate.deploy import local
 from chaosgate.deploy.local import new_token, start_server, token_file, unsupported
 from chaosgate.deploy.processes import alive, last_lines, stop, strays
 from chaosgate.errors import DeployError
+from chaosgate.model.carriage import EngineFaults
+from chaosgate.model.spec import ChaosSpec
+from chaosgate.tokens import engine_token, token_digest
 
 READY = "import sys, time; open(sys.argv[-1], 'w').write('{\"url\": \"u\"}'); time.sleep(60)"
 
@@ -73,6 +76,39 @@ def test_a_token_is_never_written_where_something_stands(tmp_path: Path, made: C
     assert str(refused.value) == (
         f"{token_file(tmp_path)}: cannot be made: File exists; a run starts in a folder of its own"
     )
+
+
+def overwriting() -> ChaosSpec:
+    dose = {"parameter": "share", "values": ["10 %"], "hold": "2s", "washout": "500ms"}
+    inside = {"name": "inside", "kind": "kv.token-overwrite", "dose": dose}
+    return stream_spec(faults=(LATENCY, inside), fits=(), objectives=OBJECTIVES[3:])
+
+
+def words_of(monkeypatch: pytest.MonkeyPatch, spec: ChaosSpec, folder: Path) -> list[str]:
+    """The command line with which the engine of `spec` is started."""
+    started: list[str] = []
+    monkeypatch.setattr(local, "start_server", lambda folder, role, words, lifetime: started.extend(words))
+    local.start_engine(spec, folder, 60)
+    return started
+
+
+def test_an_engine_is_told_the_faults_that_act_inside_it_and_a_token_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_token(tmp_path)
+    words = words_of(monkeypatch, overwriting(), tmp_path)
+
+    file = Path(words[words.index("--faults") + 1])
+    told = EngineFaults.model_validate_json(file.read_text())
+    assert [fault.name for fault in told.faults] == ["inside"]
+    token = engine_token(token_file(tmp_path).read_text())
+    assert told.token_digest == token_digest(token)
+    assert token not in file.read_text()
+
+
+def test_an_engine_without_faults_of_its_own_is_told_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--faults" not in words_of(monkeypatch, stream_spec(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_fault_of_the_cluster_cannot_be_carried_here() -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from chaosgate.engine.config import ModelConfig
-from chaosgate.engine.transformer import Transformer
-from chaosgate.engine.weights import Weights, seeded
+from chaosgate.engine.network.config import ModelConfig
+from chaosgate.engine.network.transformer import Transformer
+from chaosgate.engine.network.weights import Weights, seeded
 
 
 @dataclass

@@ -16,7 +16,7 @@ from chaosgate.estimate.windows import place_requests, within
 from chaosgate.estimate.witness import read_witness
 from chaosgate.model.fault import GaugeName
 from chaosgate.model.observation import Observation, TimelineEvent, Window
-from chaosgate.model.result import Fits, Verdict, WitnessReading
+from chaosgate.model.result import Fits, InjectedWindow, Verdict, WitnessReading
 
 NO_PODS_LOST = (
     "was not seen at the API server: the number of pods lost in a window went from 0 to 0; a rise of 0.5, above the "
@@ -80,6 +80,18 @@ def test_the_reading_of_a_fault_that_heals() -> None:
     assert found.whole_after is not None
     assert 1.5 <= found.whole_after <= 2.6
     assert found.cut == 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "first", "counts"), [("cut", 1.0, 1), ("error", 1.0, 1), ("error", None, 0), ("timeout", 1.0, 0)]
+)
+def test_answers_that_began_and_broke_off_are_counted(outcome: str, first: float | None, counts: int) -> None:
+    run = cluster_run()
+    (window, *_) = (window for window in place_requests(run).sweeps["mine"] if window.dose)
+    one = window.samples[0].observation.request
+    update = {"outcome": outcome} | ({"first": None} if first is None else {})
+    seen = [o.model_copy(update=update) if o.request == one else o for o in run.phases["block1"].observations]
+    assert reading(changed(run, "block1", observations=seen)).cut == counts
 
 
 def test_the_reading_of_a_limit_that_is_cut() -> None:
@@ -226,3 +238,15 @@ def test_pods_that_never_were_fewer_need_no_time() -> None:
     run = cluster_run(gauges={**DELETED, "ready": flat(2.0)})
     first = next(window for window in place_requests(run).sweeps["mine"] if window.dose)
     assert whole_again(run, cluster_fault("pod.delete"), first, first.end) is None
+
+
+def test_a_window_that_another_follows_too_soon_tells_nothing_of_how_long_a_target_needs() -> None:
+    """Windows follow one another after a second; here a target needs three from the end of each."""
+
+    def slow(at: float, begun: list[InjectedWindow]) -> float:
+        return 1.0 if begun and at < begun[-1].off + 3.0 else 2.0
+
+    gauges: dict[GaugeName, Read] = {"ready": slow}
+    found = reading(cluster_run(cluster_spec("deployment.replica-loss"), gauges)).whole_after
+    assert found is not None
+    assert 3.0 <= found <= 4.1

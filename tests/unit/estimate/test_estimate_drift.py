@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
 from simulated_run import LATENCY, OBJECTIVES, Conditions, changed, passing_run, simulate, stream_spec
 
 from chaosgate.estimate.drift import criteria, find_drift
@@ -19,6 +20,7 @@ def test_what_is_judged_at_a_dose_can_drift() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_steady_service_does_not_drift() -> None:
     for seed in range(10):
         run = simulate(seed=seed)

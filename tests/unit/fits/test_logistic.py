@@ -32,6 +32,7 @@ def test_shares_that_no_curve_passes_are_refused(share: float) -> None:
         knee(share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", [0.0, 0.01])
 def test_the_interval_holds_the_planted_threshold_and_follows_it(background: float) -> None:
     found = {truth: [fitted(sweep(truth, seed, background=background)) for seed in range(20)] for truth in (0.15, 0.26)}
@@ -44,6 +45,7 @@ def test_the_interval_holds_the_planted_threshold_and_follows_it(background: flo
         assert high.value - low.value == pytest.approx(0.11, abs=0.05)
 
 
+@pytest.mark.slow
 def test_coverage_over_simulated_sweeps() -> None:
     # 92 to 95 % in 200 simulated sweeps; the bound is three standard errors of these 60 below 93 %.
     covered = sum(encloses(fitted(sweep(truth, seed)), truth) for seed in range(100, 130) for truth in (0.15, 0.26))
@@ -182,7 +184,7 @@ def test_windows_without_requests_are_left_out() -> None:
     assert fitted([*windows, DoseWindow(0.5, 0, 0)]) == fitted(windows)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.4, 3.0]), st.floats(0, 1), st.integers(0, 60)), max_size=24

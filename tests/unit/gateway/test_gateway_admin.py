@@ -356,7 +356,7 @@ _BODIES = st.fixed_dictionaries(
 ).map(lambda data: json.dumps(data).encode())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(_BODIES | st.binary(max_size=200), min_size=1, max_size=5))
 @example([b"[" * 60_000])
 @example([b'{"event": "done", "detail": {"n": ' + b"9" * 60_000 + b"}}"])

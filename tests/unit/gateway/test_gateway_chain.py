@@ -92,7 +92,7 @@ async def test_the_planned_ledger_is_the_same_at_concurrency_1_and_64_in_any_ord
     assert (f"{SEED}.block1.17", "slow", expected, expected < 0.3) in ledgers[0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(pieces=st.lists(st.binary(min_size=1, max_size=400), max_size=6), seed=st.integers(0, 1000))
 async def test_dose_0_leaves_every_byte_as_it_was_and_touches_every_planned_request(
     pieces: list[bytes], seed: int

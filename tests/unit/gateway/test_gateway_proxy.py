@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chaosgate.servers import listen
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pieces=st.lists(st.binary(min_size=1, max_size=5000), max_size=8), chunked=st.booleans())
 async def test_bodies_pass_in_both_directions_however_they_are_chunked(pieces: list[bytes], chunked: bool) -> None:
     whole = b"".join(pieces)
@@ -32,7 +32,7 @@ async def test_bodies_pass_in_both_directions_however_they_are_chunked(pieces: l
         assert (status, body) == (200, whole)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pieces=st.lists(st.binary(min_size=1, max_size=3000), max_size=8))
 async def test_streamed_responses_pass_byte_for_byte(pieces: list[bytes]) -> None:
     async with upstream(streaming(pieces)) as url, gateway(url) as served:

@@ -76,7 +76,7 @@ async def test_a_stream_cut_with_the_marker_ends_as_if_it_were_whole(after: int)
         assert (row["applied"], row["bypassed"]) == (False, "the stream ended first")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     comments=st.lists(st.integers(0, 2), min_size=4, max_size=4),
     newline=st.sampled_from([b"\n", b"\r\n", b"\r"]),

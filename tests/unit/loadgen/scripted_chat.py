@@ -9,10 +9,10 @@ from typing import Any
 
 from aiohttp import web
 
-from chaosgate.loadgen.prompts import Prompt
 from chaosgate.loadgen.trace import Call
 from chaosgate.model.observation import Observation
 from chaosgate.model.spec import Workload
+from chaosgate.prompts.prompt import Prompt
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Serve = Callable[[Handler], Awaitable[str]]
@@ -56,16 +56,19 @@ def streaming(*steps: bytes | float | None) -> Handler:
     return handle
 
 
-def call(scheduled: float = 0.0, answer: str | None = "blue") -> Call:
-    """Request 17 of the first block."""
-    return Call("7.block1.17", "block1", "recall-24/17", Prompt("facts red=blue\n?red=", answer), scheduled, False)
+def call(scheduled: float = 0.0, answer: str | None = "blue", **prompt: Any) -> Call:
+    """Request 17 of the first block; `prompt` is what its prompt has besides text and answer."""
+    asked = Prompt("facts red=blue\n?red=", answer, **prompt)
+    return Call("7.block1.17", "block1", "recall-24/17", asked, scheduled, False)
 
 
-def workload(rate: str = "100/s", timeout: str = "10s", process: str = "constant") -> Workload:
+def workload(
+    rate: str = "100/s", timeout: str = "10s", process: str = "constant", prompts: str = "recall-24"
+) -> Workload:
     """The load of a phase with seed 7."""
     arrivals = {"process": process, "rate": rate}
     return Workload.model_validate(
-        {"arrivals": arrivals, "prompts": {"set": "recall-24"}, "maxTokens": 8, "timeout": timeout, "seed": 7}
+        {"arrivals": arrivals, "prompts": {"set": prompts}, "maxTokens": 8, "timeout": timeout, "seed": 7}
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from scripted_chat import Serve
 
-from chaosgate.engine.metrics import Metrics
+from chaosgate.engine.api.metrics import Load, Metrics
 from chaosgate.loadgen import gauges
 from chaosgate.loadgen.gauges import GaugeReading, parse_metrics, read_gauges
 
@@ -43,7 +43,7 @@ def test_a_value_that_is_no_number_is_absent() -> None:
 
 
 def test_the_embedded_engine_has_them_all() -> None:
-    text = Metrics('odd "name"').render(running=2, waiting=1, cache_usage=0.5)
+    text = Metrics('odd "name"').render(Load(running=2, waiting=1, cache_usage=0.5, preemptions=0))
     assert parse_metrics(text) == {
         "vllm:num_requests_running": 2.0,
         "vllm:num_requests_waiting": 1.0,

@@ -16,17 +16,18 @@ from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Handler, Serve, cal
 from chaosgate.loadgen.client import ChatClient, open_session, outcome_of
 from chaosgate.loadgen.trace import PhaseClock, Trace, text_digest
 from chaosgate.model.observation import Observation
+from chaosgate.prompts.prompt import Message
 
 
-async def ask(url: str, limit: float = 10.0) -> Observation:
+async def ask(url: str, limit: float = 10.0, **prompt: Any) -> Observation:
     async with open_session() as session:
-        return await ask_in(session, url, limit)
+        return await ask_in(session, url, limit, **prompt)
 
 
-async def ask_in(session: aiohttp.ClientSession, url: str, limit: float = 10.0) -> Observation:
+async def ask_in(session: aiohttp.ClientSession, url: str, limit: float = 10.0, **prompt: Any) -> Observation:
     clock = PhaseClock()
     client = ChatClient(session, url, model="tiny", max_tokens=8, seed=7, timeout=limit, clock=clock)
-    trace = client.trace(call())
+    trace = client.trace(call(**prompt))
     await client.ask(trace)
     seen = trace.observation()
     times = [seen.sent, *seen.tokens, seen.end]
@@ -69,15 +70,21 @@ async def test_every_byte_in_a_chunk_of_its_own_is_the_same_answer(serve: Serve)
     assert (seen.outcome, len(seen.tokens), seen.answer) == ("ok", 1, "right")
 
 
-async def test_the_request_says_what_is_asked(serve: Serve) -> None:
+async def requested(serve: Serve, **prompt: Any) -> tuple[str, Any, dict[str, Any]]:
+    """Path, headers and body of the request for a prompt."""
     requests: list[tuple[str, Any, dict[str, Any]]] = []
 
     async def handle(request: web.Request) -> web.StreamResponse:
         requests.append((request.path, request.headers, await request.json()))
         return await streaming(ANSWER)(request)
 
-    await ask(await serve(handle) + "/")
-    ((path, headers, body),) = requests
+    await ask(await serve(handle) + "/", **prompt)
+    (found,) = requests
+    return found
+
+
+async def test_the_request_says_what_is_asked(serve: Serve) -> None:
+    path, headers, body = await requested(serve)
     assert path == "/v1/chat/completions"
     assert headers["X-Chaosgate-Request"] == "7.block1.17"
     assert headers["X-Chaosgate-Scheduled"] == "0.000000"
@@ -89,6 +96,21 @@ async def test_the_request_says_what_is_asked(serve: Serve) -> None:
         "seed": 7,
         "messages": [{"role": "user", "content": "facts red=blue\n?red="}],
     }
+
+
+async def test_earlier_turns_go_before_the_prompt(serve: Serve) -> None:
+    history = (Message("user", "copy red>"), Message("assistant", "red"))
+    _, _, body = await requested(serve, history=history)
+    assert body["messages"] == [
+        {"role": "user", "content": "copy red>"},
+        {"role": "assistant", "content": "red"},
+        {"role": "user", "content": "facts red=blue\n?red="},
+    ]
+
+
+async def test_a_tenant_is_asked_for_by_its_adapters_name(serve: Serve) -> None:
+    _, _, body = await requested(serve, tenant="tenant-b")
+    assert (body["model"], body["user"]) == ("tiny:tenant-b", "tenant-b")
 
 
 @pytest.mark.parametrize("status", [201, 302, 400, 404, 429, 500, 503])

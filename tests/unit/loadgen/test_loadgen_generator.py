@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import gc
 import resource
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from aiohttp import web
-from scripted_chat import ANSWER, BLUE, OPENING, Serve, streaming, workload
+from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Serve, event, streaming, token, workload
 
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.loadgen.arrivals import scheduled_times
 from chaosgate.loadgen.generator import LoadGenerator, LoadSettings, _allow_descriptors
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.model.observation import Observation
+from chaosgate.prompts.sets import prompt_set, prompt_sets
 
 
 class Load:
@@ -69,6 +71,25 @@ async def test_requests_carry_number_prompt_schedule_and_warmup(serve: Serve) ->
         assert seen.prompt == f"recall-24/{number % 24}"
         assert seen.warmup == (seen.scheduled < 0.1)
         assert seen.sent >= seen.scheduled
+
+
+@pytest.mark.parametrize("name", prompt_sets())
+async def test_every_prompt_of_a_set_is_sent_and_its_known_answer_is_right(serve: Serve, name: str) -> None:
+    prompts = prompt_set(name).prompts
+    known = {(repr(one.messages()), one.tenant): one.answer for one in prompts}
+    asked = Counter[tuple[str, str | None]]()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        key = repr(body["messages"]), body.get("user")
+        asked[key] += 1
+        return await streaming(event(token(known[key])), STOP, DONE)(request)
+
+    load = Load(await serve(handle), workload=workload(rate="200/s", prompts=name))
+    observations = await load.run()
+    assert {(seen.outcome, seen.answer) for seen in observations} == {("ok", "right")}
+    assert asked.keys() == known.keys()
+    assert sum(asked.values()) == len(observations) == 100
 
 
 async def test_the_loop_never_waits_for_answers(serve: Serve) -> None:

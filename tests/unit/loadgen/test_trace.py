@@ -10,6 +10,7 @@ from scripted_chat import call, token
 
 from chaosgate.loadgen.trace import Delta, PhaseClock, Trace, read_delta, text_digest
 from chaosgate.model.observation import Outcome
+from chaosgate.prompts.prompt import Suggestion
 
 
 class HandClock:
@@ -62,6 +63,7 @@ def test_one_token(trace: Trace) -> None:
         "outcome": "ok",
         "answer": "right",
         "text": "sha256:" + hashlib.sha256(b"blue").hexdigest(),
+        "accepted": None,
         "warmup": False,
     }
 
@@ -117,6 +119,38 @@ def test_answers_are_compared_exactly_but_for_space_around(known: str | None, an
     trace = Trace(call(answer=known), PhaseClock())
     trace.take(token(" blue "), 1.0)
     assert trace.observation().answer == answer
+
+
+@pytest.mark.parametrize(("form", "answer"), [("json", "right"), ("text", "wrong")])
+def test_answers_are_graded_as_the_prompt_says(form: str, answer: str) -> None:
+    trace = Trace(call(answer='{"red":"blue","lamp":"door"}', form=form), PhaseClock())
+    trace.take(token('{"lamp": "door", '), 1.0)
+    trace.take(token('"red": "blue"}'), 1.1)
+    assert trace.observation().answer == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "accepted"),
+    [
+        ("blue", "ok", True),
+        ("red", "ok", False),
+        ("green", "ok", False),
+        ("blue", "cut", False),
+        ("blue", "timeout", False),
+    ],
+)
+def test_only_a_whole_answer_is_accepted_as_the_log_tells(text: str, outcome: Outcome, accepted: bool) -> None:
+    trace = Trace(call(suggestion=Suggestion("red", False)), PhaseClock())
+    trace.take(token(text), 1.0)
+    trace.settle(outcome)
+    assert trace.observation().accepted is accepted
+
+
+@pytest.mark.parametrize("outcome", ["ok", "error"])
+def test_without_a_log_nothing_is_known_of_acceptance(outcome: Outcome) -> None:
+    trace = Trace(call(), PhaseClock())
+    trace.settle(outcome)
+    assert trace.observation().accepted is None
 
 
 @pytest.mark.parametrize("outcome", ["ok", "error", "cut", "timeout", "refused"])

@@ -295,6 +295,7 @@ def test_what_users_write_is_escaped_everywhere(passing: ReportView) -> None:
     assert page.text.count("<script>alert('x')</script>") >= 8
 
 
+@pytest.mark.slow
 def test_equal_views_give_equal_bytes_in_this_process_and_in_another() -> None:
     here = render_report(views.failing())
     assert render_report(views.failing()) == here

@@ -9,8 +9,9 @@ from chaosgate.model.sli import SLIS, resolve_sli
 FAILED: list[Outcome] = ["error", "cut", "timeout", "refused"]
 
 
-def test_the_registry_holds_the_four_kinds() -> None:
-    assert {"ttft", "e2e", "error-rate", "exact-match"} <= set(SLIS.names())
+def test_the_registry_holds_the_built_in_kinds() -> None:
+    kinds = {"ttft", "e2e", "error-rate", "exact-match", "answer-accuracy", "accept-rate"}
+    assert kinds <= set(SLIS.names())
 
 
 def test_latencies_count_from_the_schedule_and_not_from_the_sending() -> None:
@@ -49,6 +50,26 @@ def test_exact_match_counts_neither_failed_requests_nor_unknown_clean_arms() -> 
     value = SLIS.get("exact-match").value
     assert value(sample(outcome="cut", text="sha256:b")) is None
     assert value(sample(clean=None)) is None
+
+
+def test_answer_accuracy_counts_right_answers_and_passes_over_prompts_without_one() -> None:
+    value = SLIS.get("answer-accuracy").value
+    assert value(sample(answer="right")) == 1
+    assert value(sample(answer="wrong")) == 0
+    assert value(sample(answer=None)) is None
+
+
+@pytest.mark.parametrize("outcome", FAILED)
+def test_a_failed_request_has_no_right_answer_whatever_came_of_it(outcome: Outcome) -> None:
+    value = SLIS.get("answer-accuracy").value
+    assert value(sample(outcome=outcome, answer="right")) == 0
+    assert value(sample(outcome=outcome, answer="wrong")) == 0
+    assert value(sample(outcome=outcome, answer=None)) is None
+
+
+@pytest.mark.parametrize(("accepted", "counted"), [(True, 1), (False, 0), (None, None)])
+def test_accept_rate_counts_what_the_users_of_the_log_would_take(accepted: bool | None, counted: int | None) -> None:
+    assert SLIS.get("accept-rate").value(sample(accepted=accepted)) == counted
 
 
 def test_names_in_objectives_resolve_with_their_dimension() -> None:

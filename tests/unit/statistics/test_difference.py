@@ -175,6 +175,7 @@ def test_as_independent_requests_they_would_not_be() -> None:
     assert covered(shares(by_requests, 12, 0.1, 0.2), 0.1) < 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_quantiles_are_covered(scale: float) -> None:
     random = np.random.default_rng(20)

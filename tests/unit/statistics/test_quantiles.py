@@ -77,6 +77,7 @@ def test_ends_enclose_the_quantile(sizes: list[int], quantile: float, seed: int)
     assert upper is None or upper >= found.value(quantile)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("windows", "size", "noise", "least"),
     [(3, 80, 0.0, 0.95), (3, 80, 0.1, 0.93), (6, 40, 0.1, 0.94), (8, 40, 0.1, 0.93), (6, 40, 0.3, 0.87)],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from argo_run import RUN, ArgoRun, stamped
 from fake_cluster import FakeCluster
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosgate.submit.argo.pods import PodLog, has_started, pods_of, why_pending
@@ -121,7 +121,6 @@ POD = {"metadata": {"name": "deploy"}, "spec": {"containers": [{"name": "main"}]
 WHOLE = stamped("\n".join(f"line {number}" for number in range(20))).splitlines(keepends=True)
 
 
-@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 20), max_size=6).map(sorted))
 def test_every_line_comes_exactly_once_however_the_log_grows(cuts: list[int]) -> None:
     cluster = FakeCluster()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,7 @@ class _Builder:
             entrypoint=ENTRYPOINT,
             on_exit=self.plan.finally_.id,
             active_deadline_seconds=workflow_deadline(self.plan),
+            ttl_strategy=models.TTLStrategy(seconds_after_completion=math.ceil(self.carrier.keep)),
             service_account_name=self.carrier.service_account,
             security_context=_no_root(),
             node_selector=self.carrier.node_selector or None,

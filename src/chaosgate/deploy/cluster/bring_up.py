@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chaosgate.cluster.api import Cluster
+from chaosgate.cluster.names import object_name, selector
 from chaosgate.deploy.cluster.manifests import (
     ADMIN_PORT,
     CONFIG_FOLDER,
@@ -22,12 +23,12 @@ from chaosgate.deploy.cluster.manifests import (
     service,
     sweeper_job,
 )
-from chaosgate.deploy.cluster.names import object_name, selector
 from chaosgate.deploy.cluster.ready import wait_reachable, wait_ready
 from chaosgate.errors import DeployError, Problem
+from chaosgate.model.carriage import EngineFaults, engine_faults
 from chaosgate.model.result import SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
-from chaosgate.tokens import KEY_VARIABLE
+from chaosgate.tokens import KEY_VARIABLE, engine_token, token_digest, token_under
 
 READY_DEADLINE = 300.0
 """Seconds a server has until it serves: its image may have to be pulled and its node started."""
@@ -37,6 +38,7 @@ MARKER = "run"
 """The role of the ConfigMap that stands as long as the run does; it goes last."""
 CONFIG_FILE = "gateway.json"
 SPEC_FILE = "spec.json"
+FAULTS_FILE = "faults.json"
 
 
 def unsupported(spec: ChaosSpec) -> Iterator[Problem]:
@@ -75,15 +77,26 @@ def arm_sweeper(cluster: Cluster, run: str, own: OwnPod, seconds: float) -> None
 
 def start_engine(cluster: Cluster, run: str, own: OwnPod, spec: ChaosSpec, lifetime: float) -> str:
     """The embedded engine with its replicas; the address of its Service."""
-    return start(cluster, own, engine_server(run, spec, lifetime))
+    server, faults = engine_server(run, spec, lifetime), engine_faults(spec.spec.faults)
+    if server.config is not None:
+        token = engine_token(token_under(KEY_VARIABLE, run))
+        told = EngineFaults(faults=faults, token_digest=token_digest(token))
+        cluster.apply(config_map(run, "engine", {FAULTS_FILE: told.model_dump_json()}))
+    return start(cluster, own, server)
 
 
 def engine_server(run: str, spec: ChaosSpec, lifetime: float) -> Server:
-    """The embedded engine of a run, which its faults may hit."""
+    """The embedded engine of a run, which its faults may hit, also from inside.
+
+    The ConfigMap that says so holds no token but its digest, and no key is in the pod: nothing there opens the gateway.
+    """
     argv = [*_python("chaosgate.engine"), "--host", "0.0.0.0", "--port", str(ENGINE_PORT)]
     argv += ["--model", spec.spec.target.model, "--lifetime", f"{lifetime:.1f}"]
+    config = object_name(run, "engine") if engine_faults(spec.spec.faults) else None
+    if config is not None:
+        argv += ["--faults", f"{CONFIG_FOLDER}/{FAULTS_FILE}"]
     ports, replicas = {"http": ENGINE_PORT}, spec.spec.target.replicas
-    return Server(run, "engine", argv, ports, ENGINE_REQUESTS, replicas, limits=ENGINE_LIMITS, injectable=True)
+    return Server(run, "engine", argv, ports, ENGINE_REQUESTS, replicas, config, ENGINE_LIMITS, injectable=True)
 
 
 def start_gateway(
@@ -110,7 +123,8 @@ def start_gateway(
     argv += ["--token-key", KEY_VARIABLE, "--lifetime", f"{lifetime:.1f}"]
     name = object_name(run, "gateway")
     ports = {"http": DATA_PORT, "admin": ADMIN_PORT}
-    url = start(cluster, own, Server(run, "gateway", argv, ports, GATEWAY_REQUESTS, config=name))
+    server = Server(run, "gateway", argv, ports, GATEWAY_REQUESTS, config=name, variables=(KEY_VARIABLE,))
+    url = start(cluster, own, server)
     return url, address(cluster, name, ADMIN_PORT)
 
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 
 from chaosgate.cluster.api import Cluster
+from chaosgate.cluster.names import ROLE_LABEL, object_name, selector
 from chaosgate.deploy.cluster.bring_up import MARKER
-from chaosgate.deploy.cluster.names import ROLE_LABEL, object_name, selector
 
 KINDS = ("Deployment", "Service", "NetworkPolicy", "Pod", "ConfigMap", "Job")
 """What a run makes, in the order in which it is taken away: owners before what they own."""

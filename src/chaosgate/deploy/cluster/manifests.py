@@ -38,7 +38,9 @@ class OwnPod:
     node_selector: Mapping[str, str] | None = None
     tolerations: tuple[Mapping[str, Any], ...] = ()
     environment: tuple[Mapping[str, Any], ...] = ()
-    """Environment variables that a run's pods share, by reference where they are secret."""
+    """Environment variables for the run's own pods, by reference where they are secret: the sweeper's, all of them."""
+    carried: bool = False
+    """Whether a workflow owns the pod: the run is over when that is gone."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class Server:
     limits: Mapping[str, str] = field(default_factory=dict)
     injectable: bool = False
     """Whether faults of the run may hit its pods."""
+    variables: tuple[str, ...] = ()
+    """Which environment variables of deploy's own pod it is given. What is under test gets none: it could switch the
+    faults and write the record."""
 
     @property
     def name(self) -> str:
@@ -94,7 +99,7 @@ def container(server: Server, own: OwnPod) -> Json:
         "image": own.image,
         "imagePullPolicy": own.pull_policy,
         "command": list(server.argv),
-        "env": [dict(one) for one in own.environment],
+        "env": [dict(one) for one in own.environment if one["name"] in server.variables],
         "ports": [{"name": name, "containerPort": port} for name, port in server.ports.items()],
         "readinessProbe": {"tcpSocket": {"port": first}, "periodSeconds": 1, "failureThreshold": 3},
         "resources": {"requests": dict(server.requests)} | ({"limits": dict(server.limits)} if server.limits else {}),
@@ -154,6 +159,7 @@ def sweeper_job(run: str, own: OwnPod, seconds: float) -> Json:
     Its own deadline lies past the run's, so that nothing of a run is left for ever even if it fails.
     """
     argv = ["python", "-P", "-m", "chaosgate.components.sweeper", "--run", run, "--seconds", f"{seconds:.1f}"]
+    argv += ["--carried"] * own.carried
     sweeper = {
         "name": "sweeper",
         "image": own.image,

@@ -15,8 +15,8 @@ CONTAINER = "main"
 """What Argo and Kubeflow Pipelines call a step's own container."""
 CUT = 60
 """A host name longer than this may have been cut: Kubernetes takes hyphens and dots at its end away, too."""
-SHARED = ("CHAOSGATE_", "MLFLOW_")
-"""Environment variables with these beginnings hold for every pod of a run."""
+KEPT = (KEY_VARIABLE, "MLFLOW_")
+"""Environment variables with these beginnings are kept: the key of the run's tokens, and how its record is reached."""
 
 
 def read_own_pod(cluster: Cluster) -> OwnPod:
@@ -37,7 +37,7 @@ def own_pod(pod: Mapping[str, Any]) -> OwnPod:
     """What a pod's own specification says."""
     spec = pod["spec"]
     container = next((one for one in spec["containers"] if one["name"] == CONTAINER), spec["containers"][0])
-    environment = tuple(one for one in container.get("env", []) if one["name"].startswith(SHARED))
+    environment = tuple(one for one in container.get("env", []) if one["name"].startswith(KEPT))
     if not any(one["name"] == KEY_VARIABLE for one in environment):
         raise DeployError(f"the pod has no environment variable {KEY_VARIABLE}; compile the pipeline again")
     return OwnPod(
@@ -48,6 +48,7 @@ def own_pod(pod: Mapping[str, Any]) -> OwnPod:
         node_selector=spec.get("nodeSelector"),
         tolerations=tuple(one for one in spec.get("tolerations", []) if not _by_kubernetes(one)),
         environment=environment,
+        carried=any(owner["kind"] == "Workflow" for owner in pod["metadata"].get("ownerReferences", [])),
     )
 
 

@@ -11,7 +11,7 @@ from chaosgate.cluster.quantity import format_quantity, parse_quantity
 from chaosgate.cluster.targets import enforced, main_container
 from chaosgate.errors import ClusterError
 from chaosgate.inject.cluster.notes import UNMARKED, Note
-from chaosgate.inject.cluster.scene import Proof, Scene, noted, refuse_foreign, shows
+from chaosgate.inject.cluster.scene import Proof, Scene, noted, refuse_noted, shows
 from chaosgate.model.change import Resource, SetLimit
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ def cut(scene: Scene, change: SetLimit) -> Proof:
     pod = scene.pod(change.pod, change.uid)
     if pod is None:
         return lambda: 0
-    refuse_foreign(pod, scene.run)
+    refuse_noted(pod)
     before = {"container": change.container, "resource": change.resource}
     before |= written(pod, change.container, change.resource)
     put = {**before, **lowered(before, change)}

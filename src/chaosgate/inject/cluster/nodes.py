@@ -20,7 +20,7 @@ def taint(scene: Scene, change: Taint) -> Proof:
 
 
 def _taint(scene: Scene, change: Taint) -> Proof:
-    node = scene.must_get("Node", change.node)
+    node = scene.untouched("Node", change.node)
     mine = {"key": TAINT, "value": scene.run, "effect": change.effect}
     note = noted(scene, "taint", {}, {"effect": change.effect})
     _patch(scene.cluster, node, note.marked(), {"taints": [*others(node, scene.run), mine]})
@@ -33,7 +33,7 @@ def cordon(scene: Scene, change: Cordon) -> Proof:
 
 
 def _cordon(scene: Scene, change: Cordon) -> Proof:
-    node = scene.must_get("Node", change.node)
+    node = scene.untouched("Node", change.node)
     if node["spec"].get("unschedulable"):
         raise ClusterError(f"node {change.node} is cordoned already, by somebody else; choose another target")
     note = noted(scene, "cordon", {"unschedulable": False}, {"unschedulable": True})

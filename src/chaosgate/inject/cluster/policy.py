@@ -16,7 +16,7 @@ from chaosgate.cluster.names import (
     selector,
 )
 from chaosgate.inject.cluster.notes import UNMARKED
-from chaosgate.inject.cluster.scene import Proof, Scene, noted, refuse_foreign
+from chaosgate.inject.cluster.scene import Proof, Scene, noted
 from chaosgate.model.change import BlockIngress
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ GATEWAY = "gateway"
 def block(scene: Scene, change: BlockIngress) -> Proof:
     """How many pods the policy is about, as the API server says once it holds both."""
     for name in change.pods:
-        refuse_foreign(scene.must_get("Pod", name), scene.run)
+        scene.untouched("Pod", name)
         scene.cluster.patch(
             "Pod", name, {"metadata": noted(scene, "block", {}, {}).marked()}, namespace=scene.namespace
         )

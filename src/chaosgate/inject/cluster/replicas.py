@@ -18,7 +18,7 @@ def take(scene: Scene, change: Scale) -> Proof:
 
 
 def _take(scene: Scene, change: Scale) -> Proof:
-    found = scene.must_get("Deployment", change.deployment)
+    found = scene.untouched("Deployment", change.deployment)
     before = int(found["spec"].get("replicas", 1))
     put = max(0, before - change.fewer)
     note = noted(scene, "scale", {"replicas": before}, {"replicas": put})

@@ -39,21 +39,26 @@ class Scene:
         return found if found is not None and found["metadata"]["uid"] == uid else None
 
     def must_get(self, kind: str, name: str) -> Json:
-        """An object that must be there, and on which no other run has left a note."""
+        """An object that must be there."""
         found = self.cluster.get(kind, name, self.namespace)
         if found is None:
             raise ClusterError(f"{kind} {name} is gone: somebody deleted it while the fault began")
-        refuse_foreign(found, self.run)
+        return found
+
+    def untouched(self, kind: str, name: str) -> Json:
+        """An object that must be there and that no fault has changed."""
+        found = self.must_get(kind, name)
+        refuse_noted(found)
         return found
 
 
-def refuse_foreign(thing: Json, run: str) -> None:
-    """A ClusterError where another run is at work on the object: what it noted down would be lost."""
+def refuse_noted(thing: Json) -> None:
+    """A ClusterError where a fault, of this run or another, has changed the object: what it noted would be lost."""
     note = note_on(thing)
-    if note is not None and note.run != run:
+    if note is not None:
         name = f"{thing['kind']} {thing['metadata']['name']}"
         raise ClusterError(
-            f"{name} is being changed by run {note.run} (fault {note.fault}); wait for its end, or clean it up: "
+            f"{name} is changed by run {note.run} (fault {note.fault}); wait for its end, or clean it up: "
             f"chaosgate cleanup {note.run}"
         )
 

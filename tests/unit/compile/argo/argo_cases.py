@@ -22,6 +22,7 @@ FULL = Carrier(
     secrets=(SecretVariable(env="MLFLOW_TRACKING_PASSWORD", secret="mlflow", key="password"),),
     node_selector={"gpu": "y"},
     resources={"measure": Resources(cpu="1")},
+    keep="1h",
     steps=(ExtraStep(component="tell.team", arguments={"channel": "drills"}), ExtraStep(component="count-requests")),
 )
 """Everything a profile may say of a carrier; its extra steps need `plug_ins`."""

@@ -158,7 +158,7 @@ def test_the_whole_ends_when_the_sweeper_was_told_and_not_before_its_steps_may()
     assert workflow_deadline(plan_of(SPEC, FULL)) == workflow_deadline(plan)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(spec=specs(), carrier=carriers())
 def test_no_workflow_outlives_what_the_sweeper_was_told(spec: ChaosSpec, carrier: Carrier) -> None:
     plan = plan_of(spec, carrier)
@@ -179,6 +179,10 @@ def test_a_pod_runs_as_the_carrier_says(workflow: Data) -> None:
     ]
     assert workflow["spec"]["serviceAccountName"] == "drills"
     assert workflow["spec"]["nodeSelector"] == {"gpu": "y"}
+
+
+def test_an_ended_workflow_is_kept_as_long_as_the_carrier_says(workflow: Data) -> None:
+    assert workflow["spec"]["ttlStrategy"] == {"secondsAfterCompletion": 3600}
 
 
 def test_only_what_acts_on_the_cluster_sees_the_account_s_token(workflow: Data) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from argo_cases import FULL, carriers, compiled, data_of, plug_ins
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from pipeline_cases import SCENARIOS, SPEC, plan_of, specs
 
 from chaosgate.compile.argo import read_argo
@@ -40,7 +40,7 @@ def bare(data: Any) -> Any:
     return [bare(value) for value in data] if isinstance(data, list) else data
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(spec=specs(), carrier=carriers())
 def test_a_workflow_reads_back_to_its_plan_from_tasks_arguments_and_dependencies_alone(
     spec: ChaosSpec, carrier: Carrier

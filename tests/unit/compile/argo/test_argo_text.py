@@ -15,7 +15,7 @@ from chaosgate.artifacts import document_text, read_document, spec_identity
 from chaosgate.compile.argo.text import spec_text, workflow_text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(key=ANY_TEXT, value=ANY_TEXT)
 def test_any_text_in_a_spec_survives(key: str, value: str) -> None:
     spec = changed(SPEC, annotations={key: value})

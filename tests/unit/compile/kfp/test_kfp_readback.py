@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from kfp_cases import FULL, Data, carriers, compiled, documents_of, executors, plug_ins, settings_of, tasks, text_of
 from pipeline_cases import SCENARIOS, SPEC, plan_of, specs
 
@@ -35,7 +35,7 @@ def bare(documents: list[Data]) -> list[Data]:
     return documents
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(spec=specs(), carrier=carriers())
 def test_a_package_reads_back_to_its_plan_from_tasks_arguments_and_dependencies_alone(
     spec: ChaosSpec, carrier: Carrier

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from fake_cluster import FakeCluster
 
-from chaosgate.deploy.cluster.own_pod import read_own_pod
+from chaosgate.deploy.cluster.manifests import sweeper_job
+from chaosgate.deploy.cluster.own_pod import own_pod, read_own_pod
 from chaosgate.errors import DeployError
 
 
@@ -33,3 +34,20 @@ def test_a_host_that_is_no_pod_is_said(host: str, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(DeployError) as error:
         read_own_pod(FakeCluster("chaos", a_pod("short-deploy-1"), a_pod(LONG)))
     assert str(error.value) == f"this process is no pod of namespace chaos: there is no pod {host}"
+
+
+@pytest.mark.parametrize(
+    ("owners", "flags"),
+    [([{"kind": "Workflow", "name": "drill-1"}], ["--carried"]), ([{"kind": "Job", "name": "drill-1"}], []), ([], [])],
+)
+def test_the_sweeper_knows_whether_a_workflow_carries_the_run(owners: list[dict[str, str]], flags: list[str]) -> None:
+    pod = a_pod("short-deploy-1")
+    pod["metadata"]["ownerReferences"] = owners
+    (sweeper,) = sweeper_job("drill-1", own_pod(pod), 60.0)["spec"]["template"]["spec"]["containers"]
+    assert sweeper["command"][4:] == ["--run", "drill-1", "--seconds", "60.0", *flags]
+
+
+def test_of_the_pod_s_environment_only_the_key_and_the_way_to_the_record_are_kept() -> None:
+    pod = a_pod("short-deploy-1")
+    pod["spec"]["containers"][0]["env"] += [{"name": "MLFLOW_TRACKING_URI"}, {"name": "CHAOSGATE_STATE"}, {"name": "A"}]
+    assert [one["name"] for one in own_pod(pod).environment] == ["CHAOSGATE_GATEWAY_KEY", "MLFLOW_TRACKING_URI"]

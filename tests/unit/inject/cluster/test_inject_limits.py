@@ -117,15 +117,17 @@ def test_a_pod_that_went_takes_the_change_with_it(cluster: FakeCluster, scene: S
     assert undo(cluster, RUN, PODS) == ([], [])
 
 
-def test_a_pod_that_another_run_changes_is_not_touched(cluster: FakeCluster, scene: Scene) -> None:
-    cut(Scene(cluster, "other-run", "theirs", "chaos"), HALF)
+@pytest.mark.parametrize("run", ["other-run", RUN])
+def test_a_pod_that_a_fault_has_changed_is_not_changed_again(cluster: FakeCluster, scene: Scene, run: str) -> None:
+    """What was there before would be lost."""
+    cut(Scene(cluster, run, "theirs", "chaos"), HALF)
 
     with pytest.raises(ClusterError) as refused:
         cut(scene, HALF)
 
     assert str(refused.value) == (
-        "Pod engine-a is being changed by run other-run (fault theirs); wait for its end, or clean it up: "
-        "chaosgate cleanup other-run"
+        f"Pod engine-a is changed by run {run} (fault theirs); wait for its end, or clean it up: "
+        f"chaosgate cleanup {run}"
     )
 
 

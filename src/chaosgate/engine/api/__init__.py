@@ -1,0 +1,1 @@
+"""The engine over HTTP, in the form of OpenAI's API."""

@@ -1,0 +1,1 @@
+"""The model itself: vocabulary, tokenizer, weights, and the transformer over them."""

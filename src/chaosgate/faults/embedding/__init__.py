@@ -1,0 +1,1 @@
+"""Faults of the embedding, where token ids become vectors."""

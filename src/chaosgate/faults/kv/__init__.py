@@ -1,0 +1,1 @@
+"""Faults of the keys and values that a request leaves in the cache."""

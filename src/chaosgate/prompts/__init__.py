@@ -1,0 +1,1 @@
+"""Prompts with known answers: tasks that draw them, and named sets."""
