@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build test-torch train check generate lock image bench clean
+.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build test-torch train lint check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -54,11 +54,13 @@ test-cluster-all: cluster-build
 test-cluster-kind: setup
 	$(TESTBED).kind $(BIN)/pytest tests/cluster -m "not thorough" --timeout 600
 
-check: setup
+lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint
 	$(BIN)/pytest tests/unit tests/contract -m "not slow" -n 2
 
 generate: setup

@@ -1,4 +1,4 @@
-"""Where kinds (faults, SLIs, fits, breakers) are found by name: doubles are refused, wrong names get the nearest one.
+"""Where kinds (faults, SLIs, fits, breakers, filters) are found by name, each once; wrong names get the nearest one.
 
 Built-in kinds are the modules of the family packages below; strangers add theirs through the entry-point group
 `chaosgate.plugins`, whose entries name modules that register their kinds when they are imported.
@@ -19,7 +19,13 @@ from typing import Generic, TypeVar
 from chaosgate.errors import RegistryError, one_line
 
 PLUGIN_GROUP = "chaosgate.plugins"
-BUILT_IN_PACKAGES = ("chaosgate.faults", "chaosgate.slis", "chaosgate.fits", "chaosgate.breakers")
+BUILT_IN_PACKAGES = (
+    "chaosgate.faults",
+    "chaosgate.slis",
+    "chaosgate.fits",
+    "chaosgate.breakers",
+    "chaosgate.filters",
+)
 
 KIND_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 """A family and a kind, such as `wire.latency`, or one word: what is written in a spec and becomes a file's name."""

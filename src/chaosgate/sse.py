@@ -16,6 +16,7 @@ MAX_EVENT = 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_LINES = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 class EventSplitter:
@@ -96,3 +97,18 @@ def event_data(event: bytes) -> str | None:
     lines = [line.partition(b":") for line in _LINE_END.split(event.removeprefix(_BOM))]
     values = [value.removeprefix(b" ") for name, _, value in lines if name == b"data"]
     return b"\n".join(values).decode("utf-8", errors="replace") if values else None
+
+
+def with_data(event: bytes, data: str) -> bytes:
+    """A raw event, which has data, with `data` in their place; its other lines and its line ends stay as they are.
+
+    Characters that UTF-8 has not become `?`. An event has no line end within its data: several lines become one.
+    """
+    bom = _BOM if event.startswith(_BOM) else b""
+    lines = list(_LINES.finditer(event, len(bom)))
+    with_values = [index for index, line in enumerate(lines) if line[1].partition(b":")[0] == b"data"]
+    new = b"data: " + data.replace("\r", " ").replace("\n", " ").encode(errors="replace")
+    kept = [line[0] for line in lines]
+    for index in with_values:
+        kept[index] = new + lines[index][2] if index == with_values[0] else b""
+    return bom + b"".join(kept)

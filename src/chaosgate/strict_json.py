@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any
 
 
@@ -27,7 +28,6 @@ def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A key that stands twice leaves open which of its values is meant, and a digest covers only the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} stands twice in one object")
+        double, _ = next(item for item in Counter(key for key, _ in pairs).items() if item[1] > 1)
+        raise ValueError(f"the key {double[:40]!r} stands twice in one object")
     return found

@@ -82,6 +82,7 @@ def test_a_service_without_endpoints(
     )
 
 
+@pytest.mark.thorough
 def test_a_run_without_the_gateways_secret_says_so_in_verdict_and_record(
     cluster: Ground, namespace: str, submit: Submit, tmp_path: Path
 ) -> None:

@@ -260,6 +260,7 @@ def reasons(finished: Finished, folder: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_pod_lost_under_load_is_seen_to_go_and_to_come_back(start: Callable[..., Run], tmp_path: Path) -> None:
     dose = "{parameter: pods, values: [1], hold: 4s, washout: 2s}"
     finished = start(OWN_TARGET, f"{{name: lost-pod, kind: pod.delete, grace: 0, dose: {dose}}}").wait()
@@ -304,6 +305,7 @@ def node_that_may_be_hit(cluster: Ground, namespace: str) -> Iterator[str]:
     cluster.api.patch(path, {"metadata": {"labels": {label: None}}})
 
 
+@pytest.mark.thorough
 def test_an_injector_that_dies_in_a_window_leaves_nothing_behind(
     start: Callable[..., Run], served: Served, tmp_path: Path
 ) -> None:

@@ -135,10 +135,10 @@ def test_the_deadline_of_the_sweeper_passes(submit: Submit, tmp_path: Path) -> N
         graph = next(one for one in workflow["spec"]["templates"] if "dag" in one)
         deploy = next(task for task in graph["dag"]["tasks"] if task["name"] == "deploy")
         seconds = next(one for one in deploy["arguments"]["parameters"] if one["name"] == "seconds")
-        seconds["value"] = "90.000"
+        seconds["value"] = "150.000"
 
-    run = submit(write_spec(tmp_path, hold="180s"), change=soon)
-    run.fault_on()
+    run = submit(write_spec(tmp_path, hold="60s"), change=soon)
+    run.told("block1-inject", "window", lambda told: told["dose"] >= 0)
     run.gone()
     assert run.phase() == "Running"
     ended_early(run)

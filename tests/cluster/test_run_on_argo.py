@@ -88,6 +88,7 @@ def test_a_detached_run_is_looked_at_and_aborted_with_a_reason(
     there.gone()
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_ctrl_c_ends_the_run_and_waits_for_its_cleanup(
     cluster: Ground, namespace: str, profile: Path, chaosgate: Command, tmp_path: Path
@@ -106,6 +107,7 @@ def test_ctrl_c_ends_the_run_and_waits_for_its_cleanup(
     run.gone()
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_a_run_whose_cleanup_never_ran_is_cleaned_up_from_here(
     cluster: Ground, namespace: str, profile: Path, chaosgate: Command, tmp_path: Path
@@ -160,6 +162,7 @@ def test_what_the_namespace_lacks_is_said_before_anything_is_submitted(
     assert json.loads(chaosgate("status", "--on", "argo", "-o", "json").stdout) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_an_image_that_is_not_there_ends_the_run_with_the_reason(
     cluster: Ground, namespace: str, chaosgate: Command, tmp_path: Path

@@ -26,7 +26,10 @@ WITHOUT_MLFLOW = "http://127.0.0.1:9"
 
 @pytest.mark.parametrize(
     "name",
-    ["stream-cut-fails", "fault-out-of-reach", pytest.param("stream-degradation", marks=pytest.mark.thorough)],
+    [
+        "stream-cut-fails",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("fault-out-of-reach", "stream-degradation")),
+    ],
 )
 def test_a_scenario_ends_as_it_does_here(
     name: str, cluster: Ground, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from chaosgate.model.fault import FAULTS
+from chaosgate.model.filter import FILTERS
 from chaosgate.model.fit import FITS
 from chaosgate.model.sli import SLIS
 from chaosgate.registry import Registry, load_kinds
@@ -15,7 +16,7 @@ from chaosgate.registry import Registry, load_kinds
 @pytest.fixture(autouse=True)
 def _registries_as_they_were() -> Iterator[None]:
     load_kinds()
-    registries: tuple[Registry, ...] = (FAULTS, FITS, SLIS)
+    registries: tuple[Registry, ...] = (FAULTS, FILTERS, FITS, SLIS)
     before = [dict(registry._kinds) for registry in registries]
     yield
     for registry, kinds in zip(registries, before, strict=True):

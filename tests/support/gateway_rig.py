@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -50,7 +51,7 @@ def token_events(count: int) -> list[bytes]:
 
 
 @asynccontextmanager
-async def upstream(script: Script = echo) -> AsyncIterator[str]:
+async def upstream(script: Script = echo, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """A server that answers every request with `script`; gives its base URL."""
     application = web.Application(client_max_size=1 << 28)
     application.router.add_route("*", "/{path:.*}", script)
@@ -59,9 +60,9 @@ async def upstream(script: Script = echo) -> AsyncIterator[str]:
     )
     await runner.setup()
     listener = listen("127.0.0.1", 0)
-    await web.SockSite(runner, listener).start()
+    await web.SockSite(runner, listener, ssl_context=tls).start()
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         await runner.cleanup()
 
@@ -85,9 +86,15 @@ def gateway(
     upstream_url: str,
     faults: Sequence[Mapping[str, Any]] = (),
     phases: Mapping[str, Sequence[str]] | None = None,
-    **limits: int,
+    limits: Mapping[str, int] | None = None,
+    connections: int | None = None,
+    **settings: Any,
 ) -> Gateway:
-    """A gateway to enter. Without `phases`: baseline without faults and block1 with all of them."""
+    """A gateway to enter. Without `phases`: baseline without faults and block1 with all of them.
+
+    `limits` are those of RunState, `settings` are further keys of the configuration, and `connections` is how many
+    each port may have.
+    """
     names = [fault["name"] for fault in faults]
     config = GatewayConfig.model_validate(
         {
@@ -97,9 +104,13 @@ def gateway(
             "seed": SEED,
             "phases": phases or {"baseline": [], "block1": names},
             "faults": list(faults),
+            **settings,
         }
     )
-    return Gateway(RunState(config, **limits), listen("127.0.0.1", 0), listen("127.0.0.1", 0), TOKEN)
+    served = Gateway(RunState(config, **(limits or {})), listen("127.0.0.1", 0), listen("127.0.0.1", 0), TOKEN)
+    if connections is not None:
+        served.max_connections = connections
+    return served
 
 
 def _fault(name: str, kind: str, parameter: str, value: str, share: str, **fields: Any) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from chaosgate.estimate import PhaseData, RunData, estimate_run, fit_run
 from chaosgate.judge import judge
 from chaosgate.model.blocks import make_blocks
 from chaosgate.model.fault import FAULTS
+from chaosgate.model.filter import UNGUARDED, filter_of
 from chaosgate.model.fit import FITS
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, Outcome, TimelineEvent
 from chaosgate.model.plan import Block
@@ -78,8 +79,12 @@ def stream_spec(
     fits: tuple[Json, ...] = (KNEE,),
     objectives: tuple[Json, ...] = OBJECTIVES,
     on_uncertain: str = "inconclusive",
+    unguarded: str = "0 %",
 ) -> ChaosSpec:
-    """The spec of chaos-specs/scenarios/stream-degradation.yaml, with other faults, fits or objectives if given."""
+    """The spec of chaos-specs/scenarios/stream-degradation.yaml, with other faults, fits or objectives if given.
+
+    With a share `unguarded` a filter guards the other requests.
+    """
     body = {
         "target": {"engine": "embedded", "model": "embedded/tiny"},
         "workload": {
@@ -98,6 +103,8 @@ def stream_spec(
         "fits": [FITS.get(fit["kind"]).model_validate(fit) for fit in fits],
         "objectives": list(objectives),
         "gate": {"onUncertain": on_uncertain},
+        "filters": [] if unguarded == "0 %" else [filter_of({"kind": "prompt-sanitiser"})],
+        "unguarded": unguarded,
     }
     metadata = {"name": "stream-degradation"}
     return ChaosSpec.model_validate(
@@ -125,6 +132,8 @@ class Conditions:
     """Share of requests that never reach the gateway."""
     wrong: float = 0.0
     """Share of wrong answers at doses above 0."""
+    cured: bool = False
+    """Whether the requests that filters guard have no wrong answers."""
     lag: float = 0.0005
     """Seconds the client sends late."""
 
@@ -194,7 +203,8 @@ class _Simulator:
         sent = scheduled + self.conditions.lag
         first = sent + self._first_token(phase, name, seen, window) if outcome == "ok" else None
         tokens = () if first is None else tuple(first + 0.005 * count for count in range(8))
-        wrong = window is not None and window.dose > 0 and self._draw(name, "wrong") < self.conditions.wrong
+        bites = window is not None and window.dose > 0 and not (self.conditions.cured and not self.spec.unguards(name))
+        wrong = bites and self._draw(name, "wrong") < self.conditions.wrong
         prompt = f"recall-24/{number % 24}"
         text = f"{prompt} wrong" if wrong else prompt if outcome == "ok" else ""
         return Observation(
@@ -248,6 +258,7 @@ class _Simulator:
                 effect=f"delay {self._delay(observation.request, on):.6f} s" if on is not None and touched else None,
                 seen=seen,
                 done=seen + observation.end - observation.sent,
+                filtered=UNGUARDED if self.spec.unguards(observation.request) else None,
             )
 
     def _timeline(self, phase: _Phase, warmup: float, ledger: list[LedgerRow]) -> list[TimelineEvent]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.sse import DONE, MAX_EVENT, EventSplitter, event_data
+from chaosgate.sse import DONE, MAX_EVENT, EventSplitter, event_data, with_data
 
 RECORDED_EVENTS = [
     b'\xef\xbb\xbfdata: {"delta":{"role":"assistant","content":""}}\n\n',
@@ -147,3 +147,23 @@ def test_many_events_larger_together_than_one_may_be_pass() -> None:
 )
 def test_data_is_read_as_the_standard_says(event: bytes, data: str | None) -> None:
     assert event_data(event) == data
+
+
+@pytest.mark.parametrize(
+    ("event", "left"),
+    [
+        (b"data: a\n\n", b"data: X\n\n"),
+        (b"id: 7\r\nevent: m\r\ndata:a\r\nretry: 10\r\n\r\n", b"id: 7\r\nevent: m\r\ndata: X\r\nretry: 10\r\n\r\n"),
+        (b"data: a\n: c\ndata: b\rdata\r\r", b"data: X\n: c\n\r"),
+        (b"\xef\xbb\xbfdata: a\n\n", b"\xef\xbb\xbfdata: X\n\n"),
+        (b"data: a", b"data: X"),
+    ],
+)
+def test_other_data_leaves_all_else_of_an_event(event: bytes, left: bytes) -> None:
+    assert with_data(event, "X") == left
+
+
+@given(st.text())
+def test_other_data_is_read_as_one_line(data: str) -> None:
+    read = event_data(with_data(b"id: 1\ndata: a\ndata: b\n\n", data))
+    assert read == data.replace("\r", " ").replace("\n", " ")

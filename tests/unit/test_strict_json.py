@@ -33,3 +33,9 @@ def test_what_is_written_strictly_reads_back(value: object) -> None:
 def test_what_is_no_plain_json_is_refused(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         parse_json(text.encode())
+
+
+def test_the_doubled_key_among_many_is_found_and_a_long_one_cut() -> None:
+    keys = [*(f"k{number}" for number in range(100_000)), "z" * 1000, "z" * 1000]
+    with pytest.raises(ValueError, match=f"the key '{'z' * 40}' stands twice"):
+        parse_json("{" + ",".join(f'"{key}":1' for key in keys) + "}")

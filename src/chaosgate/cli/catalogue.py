@@ -26,7 +26,7 @@ WIDTH = 100
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), default="catalogue.yaml", help="The rows.")
 @output_option
 def catalogue(kind: str | None, show_coverage: bool, file: Path, output: str) -> None:
-    """List the faults, SLIs, fits, breakers, prompt sets and components, or tell all of one KIND: wire.latency."""
+    """List faults, filters, SLIs, fits, breakers, prompt sets and components, or tell all of one KIND: wire.latency."""
     if show_coverage and kind is not None:
         raise UsageError("--coverage looks at all kinds; leave KIND out")
     if show_coverage:
@@ -136,8 +136,8 @@ def example_lines(example: Any, width: int = WIDTH + 10) -> list[str]:
         return ["nothing general can be written: it needs parameters of its own"]
     if isinstance(example, str):
         return [example]
-    # Every list of a spec holds items with names.
-    if "name" not in example:
+    # Every item of a list of a spec has a name or a kind.
+    if not {"name", "kind"} & set(example):
         return yaml_lines(example, 0, width)
     first, *rest = yaml_lines(example, 2, width)
     return [f"- {first.strip()}", *rest]

@@ -17,11 +17,18 @@ from chaosgate.errors import UsageError
 from chaosgate.model.base import Frozen
 from chaosgate.model.breaker import BREAKERS
 from chaosgate.model.fault import FAULTS
+from chaosgate.model.filter import FILTERS
 from chaosgate.model.fit import FITS
 from chaosgate.model.sli import SLIS
 from chaosgate.registry import Registry, unknown
 
-REGISTRIES: dict[str, Registry[Any]] = {"fault": FAULTS, "sli": SLIS, "fit": FITS, "breaker": BREAKERS}
+REGISTRIES: dict[str, Registry[Any]] = {
+    "fault": FAULTS,
+    "filter": FILTERS,
+    "sli": SLIS,
+    "fit": FITS,
+    "breaker": BREAKERS,
+}
 BUILT_IN = "chaosgate."
 
 
@@ -30,7 +37,7 @@ class Row(Frozen):
 
     id: str
     section: str
-    kind: Literal["fault", "sli", "fit", "breaker", "rule", "gate", "later"]
+    kind: Literal["fault", "filter", "sli", "fit", "breaker", "rule", "gate", "later"]
     name: str | None
     """The registered name, proposed while the row is open; None where nothing is registered."""
     status: Literal["open", "done"]

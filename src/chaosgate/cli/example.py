@@ -52,6 +52,12 @@ spec:
       after: 2
       marker: false
       dose: {parameter: probability, values: [5 %, 20 %], windows: 4, hold: 5s, washout: 500ms}
+  filters:
+    - {kind: byte-limit, limit: 16000}
+    - {kind: prompt-sanitiser}
+    - {kind: standard-refusal, deny: [pick a lock]}
+    - {kind: output-validator, onInvalid: repair}
+  unguarded: 30 %
   fits:
     - {name: knee, kind: logistic, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms", share: 5 %}}
   composition: serial

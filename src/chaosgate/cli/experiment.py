@@ -10,13 +10,15 @@ from pydantic.alias_generators import to_camel
 
 from chaosgate.cli.outlook import Outlook, fit_outlook, outlooks
 from chaosgate.inject.sweep import TTL
-from chaosgate.loadgen.client import CHAT_PATH
+from chaosgate.loadgen.client import CHAT_PATH, FIXED_HEADERS, VARYING_HEADERS, addressed
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, RequestFault, Surface
 from chaosgate.model.plan import DEPLOY, Block
-from chaosgate.model.spec import ChaosSpec
+from chaosgate.model.request_facts import RequestFacts
+from chaosgate.model.spec import ChaosSpec, SpecBody
 from chaosgate.planner import LOCAL, make_plan
+from chaosgate.prompts.sets import prompt_set
 from chaosgate.units import Dimension
 
 
@@ -34,7 +36,7 @@ class Stretch:
 class DosePlan:
     """One dose of a fault: its windows, their seconds together, the requests in them and how many it may touch.
 
-    `selected` is None of a fault that acts on no requests.
+    `selected` is None of a fault that acts on no requests, and where nobody can tell before the run.
     """
 
     dose: float
@@ -56,6 +58,8 @@ class Hit:
     share: float | None
     """Of the requests; None of a fault that acts on none."""
     path: str | None
+    whom: str
+    """What is asked of a request besides the share, in words that follow `requests`; empty where nothing is."""
     pods: str | None
     """Whose pods a fault of the cluster may hit."""
     parameter: str
@@ -103,7 +107,7 @@ def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
     return Experiment(
         spec=spec,
         stretches=tuple(_stretches(spec, blocks)),
-        hits=tuple(_hit(fault, rate) for fault in spec.spec.faults),
+        hits=tuple(_hit(fault, spec.spec) for fault in spec.spec.faults),
         outlooks=(*outlooks(spec, blocks), *fit_outlook(spec)),
         load=planned_length(spec),
         requests=planned_length(spec) * rate,
@@ -130,12 +134,13 @@ def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
         yield Stretch("recovery", block.phase, block.recovery, block.recovery * rate)
 
 
-def _hit(fault: Fault, rate: float) -> Hit:
+def _hit(fault: Fault, body: SpecBody) -> Hit:
     axis, sweep = fault.axis(), fault.dose
     seconds = sweep.windows * sweep.hold
-    requests = seconds * rate
+    requests = seconds * body.workload.arrivals.rate
     select = fault.select if isinstance(fault, RequestFault) else None
-    selected = None if select is None else requests * select.share if select.matches(CHAT_PATH) else 0.0
+    touched = _touched(fault, body) if isinstance(fault, RequestFault) else None
+    selected = None if touched is None else requests * touched
     doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
     return Hit(
         fault=fault.name,
@@ -145,11 +150,28 @@ def _hit(fault: Fault, rate: float) -> Hit:
         goes=fault.goes,
         share=None if select is None else select.share,
         path=None if select is None else select.path,
+        whom="" if select is None else select.describe(),
         pods=_pods(fault.target) if isinstance(fault, ClusterFault) else None,
         parameter=axis.parameter,
         dimension=axis.dimension,
         doses=tuple(doses),
     )
+
+
+def _touched(fault: RequestFault, body: SpecBody) -> float | None:
+    """The share of the workload's requests that `fault` may touch; None where that shows in the run alone."""
+    if any(name.lower() in VARYING_HEADERS for name in fault.select.header):
+        return None
+    sent = _sent(body) if fault.reads_body() else [RequestFacts(CHAT_PATH, FIXED_HEADERS)]
+    fitting = sum(fault.select.matches(facts) and not fault.unasked(facts) for facts in sent) / len(sent)
+    reached = 1.0 if fault.shape is None else fault.shape.reached(fault.dose.hold)
+    return fitting * fault.select.share * reached
+
+
+def _sent(body: SpecBody) -> list[RequestFacts]:
+    """What the gateway sees of the workload's requests, one for each prompt."""
+    prompts, model = prompt_set(body.workload.prompts.set).prompts, body.target.model
+    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**addressed(model, prompt), "stream": True}) for prompt in prompts]
 
 
 def _pods(target: ClusterTarget) -> str:

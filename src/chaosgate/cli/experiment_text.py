@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from chaosgate.cli.experiment import Experiment, Hit, Stretch
 from chaosgate.cli.kinds import GOES, SURFACES
-from chaosgate.cli.outlook import Chance, Outlook
+from chaosgate.cli.outlook import Chance, Outlook, shown_at
 from chaosgate.cli.width import fold
 from chaosgate.errors import one_line
-from chaosgate.model.spec import Target
+from chaosgate.model.fault import Fault, GaugeWitness
+from chaosgate.model.spec import ChaosSpec, Target
 from chaosgate.model.uri import without_password
 from chaosgate.units import format_duration, format_rate, format_share, format_value
 
@@ -31,13 +32,14 @@ UNCERTAIN = {
 def experiment_text(experiment: Experiment) -> str:
     """The whole explanation."""
     metadata = experiment.spec.metadata
-    held_back = _held_back(experiment)
+    held_back, guards = _held_back(experiment), _guards(experiment.spec)
     lines = [f"{metadata.name}  {experiment.spec.digest()[:19]}"]
     if "proves" in metadata.annotations:
         lines += _wrapped([f"to show that {metadata.annotations['proves']}"])
     for heading, body in (
         ("What is served", _served(experiment)),
         ("What is hit", _hit(experiment)),
+        *([("What guards it", guards)] if guards else []),
         ("How long, and how many requests", _length(experiment)),
         ("What must hold before anything is injected, and again in the end", _steady(experiment)),
         ("What is judged", _judged(experiment)),
@@ -105,10 +107,35 @@ def _radius(hit: Hit) -> Iterator[str]:
     if hit.share is None:
         yield f"Acts on {SURFACES[hit.surface]}{': ' + hit.pods if hit.pods else ''}."
         return
-    where = f" to {hit.path}" if hit.path else ""
-    yield f"Acts on {SURFACES[hit.surface]}. May hit {format_share(hit.share)} of the requests{where}."
-    if not any(dose.selected for dose in hit.doses):
+    whom = f" {hit.whom}" if hit.whom else ""
+    yield f"Acts on {SURFACES[hit.surface]}. May hit {format_share(hit.share)} of the requests{whom}."
+    if all(dose.selected is None for dose in hit.doses):
+        yield "How many of the workload's requests these are is not known before the run."
+    elif not any(dose.selected for dose in hit.doses):
         yield "No request of the workload goes there: it will touch nothing, and then the run can never pass."
+
+
+def _guards(spec: ChaosSpec) -> list[str]:
+    """The filters, and what tells whether a fault bites behind them."""
+    body = spec.spec
+    if not body.filters:
+        return []
+    kinds = f"{', then '.join(one.kind for one in body.filters)}: between the faults and the model."
+    if not body.unguarded:
+        return _wrapped([kinds, "A fault whose whole effect they keep away is seen by nobody (see spec.unguarded)."])
+    arms = (
+        f"{format_share(body.unguarded)} of the requests pass unguarded: whether a fault bites is read from them, all "
+        "else from the others."
+    )
+    by_client = [one for one in body.faults if not isinstance(one.witness(max(one.dose.values)), GaugeWitness)]
+    return _wrapped([kinds, arms]) + [line for fault in by_client for line in _shown(spec, fault)]
+
+
+def _shown(spec: ChaosSpec, fault: Fault) -> list[str]:
+    place = shown_at(spec, fault)
+    planned = f"about {_count(place.requests)} unguarded requests in {place.windows} windows"
+    chance = CHANCES["enough" if place.filled else "luck"]
+    return fold(f"{fault.name} has to be seen {place.at}, {planned}: {chance}.", WIDTH, "  - ")
 
 
 def _length(experiment: Experiment) -> Iterator[str]:

@@ -18,6 +18,7 @@ from chaosgate.model.annotations import branches, dimension_of, keys_of, of_fiel
 from chaosgate.model.base import Frozen
 from chaosgate.model.breaker import BREAKERS, Breaker
 from chaosgate.model.fault import FAULTS, Fault
+from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS, Fit
 from chaosgate.model.profile import ChaosProfile
 from chaosgate.model.spec import ChaosSpec
@@ -30,7 +31,7 @@ NAME = "NAME"
 MISSING = object()
 _TOKEN = re.compile(r"\[[^\[\]]*\]|[^.\[\]]+")
 _PATH = re.compile(r"[^.\[\]]+(\[[^\[\]]*\]|\.[^.\[\]]+)*")
-_KINDS: dict[type[BaseModel], Registry[Any]] = {Fault: FAULTS, Fit: FITS, Breaker: BREAKERS}
+_KINDS: dict[type[BaseModel], Registry[Any]] = {Fault: FAULTS, Fit: FITS, Breaker: BREAKERS, Filter: FILTERS}
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,9 @@ def _children(node: _Node) -> dict[str, _Node]:
             found |= {key: _Node(of_field(f), f, model, node.kind) for key, f in keys_of(model).items()}
         elif get_origin(branch) in (dict, tuple):
             token, inner = (NAME, get_args(branch)[1]) if get_origin(branch) is dict else (ITEM, get_args(branch)[0])
+            if inner is Any:
+                # Of a document in another language, such as a JSON Schema, nothing is known below.
+                continue
             # A mapping says of itself what it is; of a plain value what it stands in does.
             told = node.field if model_of(strip(inner)) is None else None
             found[token] = replace(node, annotation=inner, field=told, item=True)

@@ -14,6 +14,7 @@ from chaosgate.cli.fields import Form, find_field
 from chaosgate.components.definition import COMPONENTS, Component, Port
 from chaosgate.errors import ChaosgateError, UsageError, one_line
 from chaosgate.model.fault import FAULTS, Fault, Goes, Surface
+from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS
 from chaosgate.model.sli import SLIS, Sli
 from chaosgate.model.source import Source, parse_source, read_source
@@ -131,6 +132,8 @@ def page_of(sort: str, name: str, atoms: Path = ATOMS) -> KindPage:
             about |= _fault(name, FAULTS.get(name), atoms)
         case "sli":
             about |= _sli(name, SLIS.get(name))
+        case "filter":
+            about |= _filter(name, FILTERS.get(name))
         case _:
             about |= _part(sort, name)
     return KindPage(sort=sort, name=name, module=kind.__module__, **about)
@@ -159,7 +162,7 @@ def _fault(name: str, kind: type[Fault], atoms: Path) -> dict[str, Any]:
         ("goes", GOES[kind.goes]),
         ("witness", _witness(kind, example)),
     ]
-    common = ("name", "kind", "select", "driver", "target", "dose")
+    common = ("name", "kind", "select", "shape", "driver", "target", "dose")
     return {
         "about": kind.surface,
         "facts": tuple(facts),
@@ -231,6 +234,22 @@ def _sli_example(name: str, dimension: Dimension) -> Mapping[str, Any]:
         "sli": name,
         "bound": BOUNDS[dimension],
         "at": {"dose": "all"},
+    }
+
+
+def _filter(name: str, kind: type[Filter]) -> dict[str, Any]:
+    checks, judges = kind.check is not Filter.check, kind.judge is not Filter.judge
+    facts = []
+    if checks:
+        facts.append(("of a request", _doc(kind.check)[0]))
+    if judges:
+        facts += [("whose answers", _doc(kind.holds)[0]), ("of an answer", _doc(kind.judge)[0])]
+    return {
+        "about": " and ".join(what for what, acts in (("requests", checks), ("answers", judges)) if acts),
+        "facts": tuple(facts),
+        "parameters": _parameters(f"spec.filters[{name}]", ("kind",)),
+        "example": next((one for one in example_data("ChaosSpec")["spec"]["filters"] if one["kind"] == name), None),
+        "place": "spec.filters",
     }
 
 

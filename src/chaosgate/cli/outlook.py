@@ -1,7 +1,8 @@
 """Whether the requests a spec plans can prove what it asks for, by the rules by which a run is judged.
 
 Counts are what is due on average. Poisson arrivals vary: what holds in 19 runs of 20 is taken, n - 1.96 sqrt(n), and as
-what may come at best n + 1.96 sqrt(n). The best that an interval can be is that of independent requests.
+what may come at best n + 1.96 sqrt(n). The best that an interval can be is that of independent requests. Where a spec
+leaves requests unguarded, the others are counted: they alone are judged.
 """
 
 from __future__ import annotations
@@ -86,6 +87,11 @@ class Outlook:
         return asdict(self)
 
 
+def judged_rate(spec: ChaosSpec) -> float:
+    """Requests a second that are due and judged: those that the spec does not leave unguarded."""
+    return spec.spec.workload.arrivals.rate * (1 - spec.spec.unguarded)
+
+
 def outlooks(spec: ChaosSpec, blocks: Sequence[Block]) -> Iterator[Outlook]:
     """The steady state before and after, then every objective on an SLI, in the order of the spec."""
     places = _Places(spec, blocks)
@@ -96,6 +102,14 @@ def outlooks(spec: ChaosSpec, blocks: Sequence[Block]) -> Iterator[Outlook]:
         if objective.sli is not None and objective.bound is not None:
             for place in places.of(objective):
                 yield _judged(objective, objective.sli, objective.bound, places.counting(objective.sli, place))
+
+
+def shown_at(spec: ChaosSpec, fault: Fault) -> Place:
+    """Where the witness of `fault` reads an effect among the unguarded requests: at its largest dose."""
+    largest = format_value(max(fault.dose.values), fault.axis().dimension)
+    arrivals, sweep = spec.spec.workload.arrivals, fault.dose
+    unguarded = sweep.hold * arrivals.rate * spec.spec.unguarded
+    return Place(f"at {largest}", sweep.windows, unguarded, sweep.windows - 1, arrivals.process == "poisson")
 
 
 def fit_outlook(spec: ChaosSpec) -> Iterator[Outlook]:
@@ -113,7 +127,7 @@ class _Places:
 
     def place(self, at: str, windows: int, hold: float, freedom: int) -> Place:
         arrivals = self.spec.spec.workload.arrivals
-        return Place(at, windows, hold * arrivals.rate, freedom, arrivals.process == "poisson")
+        return Place(at, windows, hold * judged_rate(self.spec), freedom, arrivals.process == "poisson")
 
     def controls(self) -> int:
         """The degrees of freedom of the controls, those of each fault by themselves."""
@@ -161,7 +175,7 @@ class _Places:
         if not resolve_sli(sli).kind.compares:
             return place
         workload = self.spec.spec.workload
-        due = (baseline_length(self.spec) - workload.warmup) * workload.arrivals.rate
+        due = (baseline_length(self.spec) - workload.warmup) * judged_rate(self.spec)
         covered = min(1.0, due / len(prompt_set(workload.prompts.set).prompts))
         return replace(place, per_window=place.per_window * covered)
 
@@ -258,6 +272,6 @@ def _fitted(spec: ChaosSpec, objective: Objective, fault: Fault) -> Outlook:
         said = format_value(largest, fault.axis().dimension)
         why = f"a threshold is found among the doses, and the largest is {said}; add larger ones"
     windows = len(fault.dose.values) * fault.dose.windows
-    requests = windows * fault.dose.hold * spec.spec.workload.arrivals.rate
+    requests = windows * fault.dose.hold * judged_rate(spec)
     what, at = f"{end} end of {objective.fit}", f"over the doses of {fault.name}"
     return Outlook(objective.name, objective.severity, what, str(bound), at, windows, requests, chance, why)

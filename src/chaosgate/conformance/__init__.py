@@ -11,7 +11,8 @@ Each check returns nothing, or raises a ConformanceError that names the kind or 
 from chaosgate.conformance.common import ConformanceError
 from chaosgate.conformance.components import check_component
 from chaosgate.conformance.faults import check_fault
+from chaosgate.conformance.filters import check_filter
 from chaosgate.conformance.fits import check_fit
 from chaosgate.conformance.slis import check_sli
 
-__all__ = ["ConformanceError", "check_component", "check_fault", "check_fit", "check_sli"]
+__all__ = ["ConformanceError", "check_component", "check_fault", "check_filter", "check_fit", "check_sli"]

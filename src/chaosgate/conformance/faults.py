@@ -1,8 +1,7 @@
-"""What a fault kind owes: a known axis, pure effects or changes that grow with the dose, a witness to believe."""
+"""What a fault kind owes: a known axis, pure behaviour that grows with the dose, a witness to believe."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, get_args
@@ -11,20 +10,16 @@ from chaosgate.conformance.cluster_faults import PODS, check_cluster_fault
 from chaosgate.conformance.common import build, call, check_documented, check_named, require
 from chaosgate.conformance.engine_faults import check_engine_fault
 from chaosgate.conformance.observations import observations, samples
-from chaosgate.draws import Draw
+from chaosgate.conformance.wire_faults import check_wire_fault
 from chaosgate.model.fault import (
     FAULTS,
     AnswerWitness,
     ClusterFault,
-    Cut,
-    Delay,
-    Effect,
     EngineFault,
     Fault,
     GaugeName,
     GaugeWitness,
     Goes,
-    Reply,
     Surface,
     WireFault,
 )
@@ -32,9 +27,6 @@ from chaosgate.model.observation import Observation
 from chaosgate.units import Dimension
 
 Seen = TypeVar("Seen")
-
-REQUESTS = 256
-"""Draws on which effects are compared: enough that a share of 5 % is hit and spared several times."""
 
 
 def check_fault(kind: type[Fault], example: Mapping[str, Any]) -> None:
@@ -51,8 +43,7 @@ def check_fault(kind: type[Fault], example: Mapping[str, Any]) -> None:
     if isinstance(fault, EngineFault):
         check_engine_fault(fault, doses)
     if isinstance(fault, WireFault):
-        check_documented(kind, "effects")
-        _check_effects(fault, doses)
+        check_wire_fault(fault, doses)
 
 
 def _check_declared(kind: type[Fault]) -> None:
@@ -108,63 +99,3 @@ def _check_seen(
     require(good, kind, f"its witness gave {value} for a request that ended {seen.outcome}; give a number or None")
     require(value == again, kind, f"its witness gave {value} and then {again} for one request; it must be pure")
     return value
-
-
-def _check_effects(fault: WireFault, doses: Sequence[float]) -> None:
-    draws = [fault.draw(7, f"7.block1.{number}") for number in range(REQUESTS)]
-    table = [[_effects(fault, dose, draw) for dose in doses] for draw in draws]
-    for draw, row in zip(draws, table, strict=True):
-        for dose, effects in zip(doses, row, strict=True):
-            _check_sane(fault, dose, effects)
-        _check_row(fault, doses, row)
-        # In the other order of doses: an effect that keeps a state shows here.
-        again = [_effects(fault, dose, draw) for dose in reversed(doses)][::-1]
-        require(
-            again == row, type(fault), f"effects of one draw differ between calls: {row} and {again}; keep no state"
-        )
-    bites = any(_bites(row[-1]) for row in table)
-    require(bites, type(fault), f"nothing happens to any of {REQUESTS} requests at max_dose {fault.max_dose}")
-
-
-def _effects(fault: WireFault, dose: float, draw: Draw) -> tuple[Effect, ...]:
-    return tuple(call(type(fault), f"effects({dose})", lambda: fault.effects(dose, draw)))
-
-
-def _check_row(fault: WireFault, doses: Sequence[float], row: Sequence[Sequence[Effect]]) -> None:
-    """One request over all doses: untouched at 0, and once hit it stays hit."""
-    kind = type(fault)
-    require(not _bites(row[0]), kind, f"effects at dose 0 are {row[0]}; nothing may change there")
-    hits = [_bites(effects) for effects in row]
-    first = hits.index(True) if True in hits else len(hits)
-    for dose, hit in zip(doses[first:], hits[first:], strict=True):
-        require(
-            hit, kind, f"a request hit at dose {doses[first]} is spared at {dose}; the draw may not depend on the dose"
-        )
-
-
-def _bites(effects: Sequence[Effect]) -> bool:
-    return any(not (isinstance(effect, Delay) and effect.seconds == 0) for effect in effects)
-
-
-def _check_sane(fault: WireFault, dose: float, effects: Sequence[Effect]) -> None:
-    kind = type(fault)
-    for effect in effects:
-        match effect:
-            case Delay(seconds):
-                good = math.isfinite(seconds) and seconds >= 0
-            case Cut(after, _):
-                good = after >= 0
-            case Reply(status, headers, body):
-                texts = all(isinstance(text, str) for item in headers.items() for text in item)
-                good = 200 <= status <= 599 and texts and _is_json(body)
-            case _:
-                good = False
-        require(good, kind, f"effects({dose}) gave {effect}; effects are finite, not negative, and plain data")
-
-
-def _is_json(body: Mapping[str, Any]) -> bool:
-    try:
-        json.dumps(dict(body), allow_nan=False)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -41,4 +41,7 @@ def _observation(outcome: Outcome, tokens: tuple[float, ...], late: float) -> Ob
         text="sha256:" + "a" * 64,
         # No answer, one that is refused, and one that is taken where it is whole.
         accepted={0: None, 1: False}.get(len(tokens), outcome == "ok"),
+        # A server that says nothing of its answer, one that says too much, and one that says what it sent.
+        finish={0: None, 1: "length"}.get(len(tokens), "stop"),
+        claimed={0: None, 1: 2}.get(len(tokens), len(tokens)),
     )

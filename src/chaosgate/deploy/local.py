@@ -15,7 +15,7 @@ from typing import Any
 from chaosgate.artifacts.files import write_whole
 from chaosgate.deploy.processes import last_lines, python, spawn
 from chaosgate.errors import DeployError, Problem
-from chaosgate.model.carriage import EngineFaults, engine_faults
+from chaosgate.model.carried_faults import EngineFaults, engine_faults
 from chaosgate.model.fault import ClusterFault
 from chaosgate.model.result import Process, SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
@@ -93,6 +93,8 @@ def start_gateway(
         "seed": spec.spec.workload.seed,
         "phases": dict(phases),
         "faults": [fault.to_json() for fault in spec.spec.faults],
+        "filters": [one.to_json() for one in spec.spec.filters],
+        "unguarded": spec.spec.unguarded,
     }
     config_file = run_dir / "gateway.json"
     write_whole(config_file, canonical_json(config).encode())

@@ -13,7 +13,7 @@ from chaosgate.draws import Draw
 from chaosgate.engine.armed import ARMED, Armed
 from chaosgate.errors import UsageError
 from chaosgate.model.base import read_model
-from chaosgate.model.carriage import CarriedFaults, Dosed, EngineFaults, read_carried_faults
+from chaosgate.model.carried_faults import CarriedFaults, Dosed, EngineFaults, read_carried_faults
 from chaosgate.model.fault import EngineFault
 from chaosgate.model.fault_headers import EVERY, FAULTS_HEADER, TOKEN_HEADER
 from chaosgate.model.sites import Array, Hooks, SiteContext, Transform, UnknownSiteError

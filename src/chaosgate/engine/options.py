@@ -75,6 +75,12 @@ def _server() -> Iterator[Callable[..., Any]]:
         help="Seconds that open requests get to finish when it is to end.",
     )
     yield click.option("--faults", type=file, metavar="FILE", help="Faults that it may carry, for a run's gateway.")
+    yield from ending_options()
+
+
+def ending_options() -> Iterator[Callable[..., Any]]:
+    """`--ready-file` and `--lifetime` of any server."""
+    file = click.Path(path_type=Path)
     yield click.option("--ready-file", type=file, metavar="FILE", help="File to write {url, pid} to, once it answers.")
     yield click.option(
         "--lifetime", metavar="SECONDS", callback=_lifetime, help="Seconds after which it ends by itself."

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import resource
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvloop
 from aiohttp import web
 
+from chaosgate import serving
 from chaosgate.engine.api.limits import LIMITS, Limits
 from chaosgate.engine.api.log import LOG
 from chaosgate.engine.api.server import Api
@@ -25,8 +22,8 @@ from chaosgate.engine.network.config import ModelConfig
 from chaosgate.engine.options import ServerOptions
 from chaosgate.engine.runtime.config import EngineConfig
 from chaosgate.engine.runtime.engine import Engine
-from chaosgate.errors import UsageError
 from chaosgate.servers import listen, url_of
+from chaosgate.serving import allow_files, ready, remove_ready
 
 if TYPE_CHECKING:
     from chaosgate.engine.faulting import Faulting
@@ -63,14 +60,6 @@ def _faulting(file: Path) -> Faulting:
 
     model = ModelConfig()
     return read_faulting(file, model.layers, model.experts)
-
-
-def allow_files(wanted: int) -> None:
-    """Raises this process' limit of open files to `wanted`, or as far as the system lets it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def serve(
@@ -116,24 +105,9 @@ async def answering(
 @contextmanager
 def in_background(config: EngineConfig) -> Iterator[str]:
     """The URL of a server in a thread of this process, on a free port of the loopback interface."""
-    listener, end = listen("127.0.0.1", 0), asyncio.Event()
-    up: Future[asyncio.AbstractEventLoop] = Future()
-
-    async def hold() -> None:
-        async with answering(listener, config):
-            up.set_result(asyncio.get_running_loop())
-            await end.wait()
-
-    with ThreadPoolExecutor(1, "chaosgate-server") as threads:
-        ended = threads.submit(lambda: uvloop.run(hold()))
-        either: list[Future[Any]] = [up, ended]
-        wait(either, return_when=FIRST_COMPLETED)
-        if ended.done():
-            ended.result()
-        try:
-            yield url_of(listener)
-        finally:
-            up.result().call_soon_threadsafe(end.set)
+    listener = listen("127.0.0.1", 0)
+    with serving.in_background(lambda: answering(listener, config)):
+        yield url_of(listener)
 
 
 class _Ending:
@@ -175,41 +149,3 @@ def say(text: str) -> None:
 def announce_line(engine: Engine, url: str) -> None:
     """The one line that a log gets when a server is up."""
     say(f"serving {engine.config.model} on {url}")
-
-
-@contextmanager
-def ready(path: Path | None, url: str) -> Iterator[None]:
-    """A ready file, `{"url", "pid"}`, for as long as the block runs; one that another server wrote over it stays."""
-    if path is None:
-        yield
-        return
-    text = json.dumps({"url": url, "pid": os.getpid()}) + "\n"
-    write_ready(path, text)
-    try:
-        yield
-    finally:
-        with suppress(OSError, UnicodeError):
-            if path.read_text(encoding="utf-8") == text:
-                path.unlink()
-
-
-def write_ready(path: Path, text: str) -> None:
-    """Writes the ready file whole or not at all: a reader never sees half of it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
-        raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
-
-
-def remove_ready(path: Path) -> None:
-    """Removes an old ready file; a UsageError where it cannot be removed, or something else stands there."""
-    if path.exists() and not path.is_file():
-        raise UsageError(f"cannot replace the ready file {path}: it is no regular file; name another one")
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot replace the ready file {path}: {error.strerror}; name another one") from error

@@ -29,7 +29,12 @@ def estimate_run(run: RunData) -> Estimates:
         doses=tuple(dose_table(estimator)),
         witnesses=tuple(read_witness(run, windows, fault) for fault in body.faults),
         health=make_health(run, windows),
-        series=make_series(request for requests in windows.requests.values() for request in requests),
+        series=make_series(
+            request
+            for requests in windows.requests.values()
+            for request in requests
+            if not run.spec.unguards(request.observation.request)
+        ),
     )
 
 

@@ -17,10 +17,12 @@ from chaosgate.estimate.requests import Request
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import BASELINE, SETTLE
 from chaosgate.model.fault import ClusterFault
+from chaosgate.model.filter import UNGUARDED
 from chaosgate.model.observation import TimelineEvent, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import InjectedWindow, Injection
 from chaosgate.model.sli import resolve_sli
+from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import format_duration, format_value
 
 ACTS = {
@@ -53,17 +55,19 @@ def find_gaps(run: RunData, windows: RunWindows) -> Iterator[str]:
 def find_problems(run: RunData, windows: RunWindows) -> Iterator[str]:
     """What cannot be right in the data of `run`."""
     yield from windows.problems
+    for phase in run.phases.values():
+        yield from _guard_problems(run.spec, phase)
     if BASELINE in run.phases:
         yield from _load_problems(run.phases[BASELINE], windows.baseline)
     for block, recovery in zip(run.blocks, windows.recoveries, strict=True):
-        phase, injection = run.phases.get(block.phase), run.injections.get(block.phase)
+        measured, injection = run.phases.get(block.phase), run.injections.get(block.phase)
         if injection is None:
             yield f"{block.phase}: there is no injection; did its inject step finish?"
-        elif phase is not None:
+        elif measured is not None:
             yield from _unplanned(block, injection)
-            yield from _load_problems(phase, recovery.windows)
-            yield from _timeline_problems(phase, injection)
-            yield from _ledger_problems(run, phase, injection)
+            yield from _load_problems(measured, recovery.windows)
+            yield from _timeline_problems(measured, injection)
+            yield from _ledger_problems(run, measured, injection)
             yield from _misplaced(block.phase, windows.requests[block.phase], injection)
 
 
@@ -117,13 +121,13 @@ def _untouched(run: RunData, windows: RunWindows) -> Iterator[str]:
 
     A fault that touched nothing at any dose is left to its witness, which says so once.
     """
-    touched = touched_doses(run)
+    anywhere, judged = touched_doses(run), touched_doses(run, guarded=True)
     for fault in run.spec.spec.faults:
         what, advice = ACTS[isinstance(fault, ClusterFault)]
-        if any(name == fault.name for name, _ in touched):
+        if any(name == fault.name for name, _ in anywhere):
             injected = {window.dose for window in windows.sweeps[fault.name]}
             for dose in sorted(judged_doses(run.spec, fault) & injected):
-                if (fault.name, dose) not in touched:
+                if (fault.name, dose) not in judged:
                     said = format_value(dose, fault.axis().dimension)
                     yield f"{fault.name}: no {what} at dose {said}; {advice}"
 
@@ -190,6 +194,16 @@ def _ledger_problems(run: RunData, phase: PhaseData, injection: Injection) -> It
         found = applied[window.fault, window.window]
         if found < window.applied:
             yield f"{_name(window)} touched {window.applied} requests by its proof; the ledger holds {found}"
+
+
+def _guard_problems(spec: ChaosSpec, phase: PhaseData) -> Iterator[str]:
+    """The gateway must have left unguarded whom the draw chose: every number rests on who is in which arm."""
+    wrong = {row.request for row in phase.ledger if (row.filtered == UNGUARDED) != spec.unguards(row.request)}
+    if wrong:
+        yield (
+            f"{phase.phase}: {len(wrong)} requests passed the filters, or did not, against the draw of `unguarded`, "
+            f"first {min(wrong)}; is the gateway of another version of chaosgate?"
+        )
 
 
 def _misplaced(phase: str, requests: Sequence[Request], injection: Injection) -> Iterator[str]:

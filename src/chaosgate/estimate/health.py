@@ -24,6 +24,7 @@ def make_health(run: RunData, windows: RunWindows) -> Health:
     return Health(
         schedule_delay_p99=_schedule_delay(windows),
         requests=len(judged),
+        unguarded=sum(run.spec.unguards(request.observation.request) for request in judged),
         straddlers=windows.straddlers,
         drift=tuple(find_drift(run.spec, windows)),
         subject_changed="; ".join(dict.fromkeys(changes)) or None,

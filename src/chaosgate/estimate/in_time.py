@@ -15,9 +15,14 @@ MAX_OUTLASTING = 0.05
 """Share of requests, above that of the controls, that may outlast their windows: a P95 says nothing beyond it."""
 
 
-def touched_doses(run: RunData) -> set[tuple[str, float]]:
-    """Fault and dose of whatever touched anything above dose 0: by the ledger, and of the cluster by its own proofs."""
+def touched_doses(run: RunData, *, guarded: bool = False) -> set[tuple[str, float]]:
+    """Fault and dose of whatever touched anything above dose 0: by the ledger, and of the cluster by its own proofs.
+
+    With `guarded` a request that passes no filter does not count: it is not judged.
+    """
     rows = (row for phase in run.phases.values() for row in phase.ledger)
+    if guarded:
+        rows = (row for row in rows if not run.spec.unguards(row.request))
     by_request = {(str(row.fault), row.dose) for row in rows if row.applied and row.dose}
     return by_request | {(w.fault, w.dose) for w in cluster_windows(run) if w.applied and w.dose}
 
@@ -45,9 +50,9 @@ def outlasting(run: RunData, windows: RunWindows) -> Iterator[str]:
     for fault in run.spec.spec.faults:
         if not isinstance(fault, ClusterFault):
             continue
-        usual = _outlasts(windows, fault, 0.0)
+        usual = _outlasts(run, windows, fault, 0.0)
         for dose in sorted({window.dose for window in windows.sweeps[fault.name] if window.dose}):
-            share = _outlasts(windows, fault, dose)
+            share = _outlasts(run, windows, fault, dose)
             if share > usual + MAX_OUTLASTING:
                 yield (
                     f"{fault.name}: {format_value(share, 'share')} of the requests that began in its windows at dose "
@@ -56,12 +61,12 @@ def outlasting(run: RunData, windows: RunWindows) -> Iterator[str]:
                 )
 
 
-def _outlasts(windows: RunWindows, fault: ClusterFault, dose: float) -> float:
-    """The share of requests beginning in the windows of one dose that end after their window; 0 without any."""
+def _outlasts(run: RunData, windows: RunWindows, fault: ClusterFault, dose: float) -> float:
+    """The share of judged requests beginning in the windows of one dose that end after their window; 0 without any."""
     ends = [
         (request.done, window.end)
         for window in windows.at_doses(fault.name, dose.__eq__)
         for request in windows.requests[window.phase]
-        if window.start <= request.seen < window.end
+        if window.start <= request.seen < window.end and not run.spec.unguards(request.observation.request)
     ]
     return sum(done > end for done, end in ends) / len(ends) if ends else 0.0

@@ -33,7 +33,7 @@ class RunWindows:
     """Every window of a run, with the requests that belong to it.
 
     `sweeps` holds the windows of each fault in the order in which they were injected, controls (dose 0) included;
-    `requests` are all requests by phase; `straddlers` counts those that lie in no window.
+    `requests` are all requests by phase, guarded or not; `straddlers` counts those that lie in no window.
     """
 
     baseline: tuple[Window, ...]
@@ -88,12 +88,12 @@ def place_requests(run: RunData) -> RunWindows:
     faults = {fault.name: fault for fault in run.spec.spec.faults}
     joined = {phase: _joined(run, phase) for phase in (BASELINE, *(block.phase for block in run.blocks))}
     requests = {phase: part.requests for phase, part in joined.items()}
-    clean = clean_arm(requests[BASELINE])
-    baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], clean, faults)
+    arms = _arms(run.spec, requests[BASELINE])
+    baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], arms, faults)
     windows, recoveries = [], []
     for block in run.blocks:
         planned = [*_sweep(run, block), *_recovery(run, block)]
-        filled, left_out = _fill(planned, requests[block.phase], clean, faults)
+        filled, left_out = _fill(planned, requests[block.phase], arms, faults)
         straddlers += left_out
         windows += [window for window in filled if window.place != "recovery"]
         recovery = tuple(window for window in filled if window.place == "recovery")
@@ -111,7 +111,7 @@ def place_requests(run: RunData) -> RunWindows:
 def place_baseline(spec: ChaosSpec, baseline: PhaseData) -> tuple[Window, ...]:
     """The baseline's windows alone, for deciding whether to inject at all."""
     requests = join(baseline, (), spec.spec.workload.seed).requests
-    return _fill(_baseline(spec, baseline), requests, clean_arm(requests), {})[0]
+    return _fill(_baseline(spec, baseline), requests, _arms(spec, requests), {})[0]
 
 
 def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
@@ -122,6 +122,28 @@ def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
         if seen.outcome == "ok" and not seen.warmup:
             clean.setdefault(seen.prompt, seen.text)
     return clean
+
+
+@dataclass(frozen=True)
+class _Arms:
+    """The requests that filters guard and those that pass unguarded: the clean answers of each are its own."""
+
+    spec: ChaosSpec
+    guarded: Mapping[str, str]
+    unguarded: Mapping[str, str]
+
+    def sample(self, request: Request) -> tuple[bool, Sample]:
+        """Whether a request is unguarded, and its sample."""
+        seen = request.observation
+        unguarded = self.spec.unguards(seen.request)
+        clean = self.unguarded if unguarded else self.guarded
+        return unguarded, Sample(seen, clean.get(seen.prompt))
+
+
+def _arms(spec: ChaosSpec, baseline: Sequence[Request]) -> _Arms:
+    unguarded = [request for request in baseline if spec.unguards(request.observation.request)]
+    guarded = [request for request in baseline if not spec.unguards(request.observation.request)]
+    return _Arms(spec, clean_arm(guarded), clean_arm(unguarded))
 
 
 def _joined(run: RunData, phase: str) -> Joined:
@@ -168,21 +190,25 @@ def _last_off(run: RunData, block: Block) -> float:
 
 
 def _fill(
-    windows: Sequence[Window], requests: Sequence[Request], clean: Mapping[str, str], faults: Mapping[str, Fault]
+    windows: Sequence[Window], requests: Sequence[Request], arms: _Arms, faults: Mapping[str, Fault]
 ) -> tuple[tuple[Window, ...], int]:
     """The windows with their requests, and how many requests lie in none."""
-    samples: list[list[Sample]] = [[] for _ in windows]
+    guarded: list[list[Sample]] = [[] for _ in windows]
+    unguarded: list[list[Sample]] = [[] for _ in windows]
     straddlers = 0
     for request in requests:
         if request.observation.warmup:
             continue
         homes = [index for index, window in enumerate(windows) if _belongs(request, window, faults)]
         straddlers += not homes
+        apart, sample = arms.sample(request)
         for index in homes:
-            samples[index].append(Sample(request.observation, clean.get(request.observation.prompt)))
-    return tuple(
-        replace(window, samples=tuple(mine)) for window, mine in zip(windows, samples, strict=True)
-    ), straddlers
+            (unguarded if apart else guarded)[index].append(sample)
+    filled = (
+        replace(window, samples=tuple(judged), unguarded=tuple(shown))
+        for window, judged, shown in zip(windows, guarded, unguarded, strict=True)
+    )
+    return tuple(filled), straddlers
 
 
 def _belongs(request: Request, window: Window, faults: Mapping[str, Fault]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,17 +17,13 @@ from chaosgate.model.blocks import CONTROLS, longest_within
 from chaosgate.model.fault import AnswerWitness, ClusterFault, EngineFault, Fault, GaugeWitness, Witness
 from chaosgate.model.observation import LedgerRow, Observation, Sample, Window
 from chaosgate.model.result import WitnessReading
+from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import Dimension, format_value
 
 CONFIDENCE = 0.95
 """One-sided, of the test that tells an effect from the weather between windows."""
 READY = GaugeWitness("number of ready pods", "count", 0.5, "ready", falls=True)
 """Half a pod fewer on average: one that was missing for half of the time."""
-TOUCHED_NOTHING = {
-    False: "touched nothing: no request of the ledger was changed at a dose above 0",
-    True: "touched nothing: no object was seen to change at a dose above 0",
-}
-"""What is said of a fault of requests and of one of the cluster."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +36,8 @@ class Look:
     falls: bool
     unless: str
     seen_by: str
+    shown_by: str
+    """What shows it, one of them: a request, a reading."""
 
     def change(self, before: float, after: float) -> float:
         """How far the effect goes from `before` to `after`."""
@@ -53,6 +51,7 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
     test on window means (all controls give the undisturbed spread), more than the weather between windows explains. It
     is gone when the mean after it is less than `moved` of the smallest dose above that of the first controls: what is
     left of a large dose would be an effect of a small one. Of a target on a cluster as many pods must be ready, too.
+    Where the spec leaves requests unguarded, the client's part is read from these alone: a filter may hide the effect.
     """
     doses = [float(value) for value in fault.dose.values]
     dose, least = max(doses), fault.witness(min(doses))
@@ -85,13 +84,16 @@ def read_witness(run: RunData, windows: RunWindows, fault: Fault) -> WitnessRead
 
 
 def _look(run: RunData, fault: Fault, witness: Witness | AnswerWitness | GaugeWitness) -> Look:
-    falls, seen_by = False, "by the client"
     if isinstance(witness, GaugeWitness):
         values: Callable[[Window], list[float]] = partial(window_values, run, fault.name, witness)
-        falls, seen_by = witness.falls, "at the API server"
-    else:
-        values = partial(_values, witness)
-    return Look(witness.what, witness.dimension, values, falls, witness.unless, seen_by)
+        return Look(
+            witness.what, witness.dimension, values, witness.falls, witness.unless, "at the API server", "reading"
+        )
+    values = partial(_values, witness, run.spec)
+    what, shown_by = witness.what, "request"
+    if run.spec.spec.unguarded:
+        what, shown_by = f"{what} among the unguarded requests", "unguarded request"
+    return Look(what, witness.dimension, values, False, witness.unless, "by the client", shown_by)
 
 
 def _afterwards(run: RunData, windows: RunWindows, fault: Fault) -> tuple[str, Sequence[Window]]:
@@ -108,8 +110,16 @@ def _afterwards(run: RunData, windows: RunWindows, fault: Fault) -> tuple[str, S
 def _applied(run: RunData, fault: Fault) -> int:
     if isinstance(fault, ClusterFault):
         return sum(window.applied for window in cluster_windows(run) if window.fault == fault.name and window.dose)
-    rows = (row for phase in run.phases.values() for row in phase.ledger)
-    return len({row.request for row in rows if row.fault == fault.name and row.applied and row.dose and row.dose > 0})
+    return len({row.request for row in _touched(run, fault) if row.dose and row.dose > 0})
+
+
+def _touched(run: RunData, fault: Fault) -> Iterator[LedgerRow]:
+    """The rows of the requests that `fault` touched, among those that its witness reads."""
+    for phase in run.phases.values():
+        for row in phase.ledger:
+            read = not run.spec.spec.unguarded or run.spec.unguards(row.request)
+            if row.fault == fault.name and row.applied and read:
+                yield row
 
 
 def _lacking(run: RunData, fault: Fault, before: Sequence[Window], after: Sequence[Window]) -> str | None:
@@ -139,7 +149,7 @@ def _cut(windows: RunWindows, fault: Fault) -> int | None:
     if not isinstance(fault, ClusterFault):
         return None
     hit = windows.at_doses(fault.name, lambda dose: dose > 0)
-    return sum(_broke_off(sample.observation) for window in hit for sample in window.samples)
+    return sum(_broke_off(sample.observation) for window in hit for sample in (*window.samples, *window.unguarded))
 
 
 def _broke_off(seen: Observation) -> bool:
@@ -157,17 +167,13 @@ def _rms_dose(run: RunData, fault: Fault, dose: float) -> float | None:
     if not isinstance(fault, EngineFault):
         return None
     seed = run.spec.spec.workload.seed
-    touched = {row.request for phase in run.phases.values() for row in phase.ledger if _got(row, fault, dose)}
+    touched = {row.request for row in _touched(run, fault) if row.dose == dose}
     squares = [fault.received(dose, fault.draw(seed, request)) ** 2 for request in sorted(touched)]
     return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
 
 
-def _got(row: LedgerRow, fault: Fault, dose: float) -> bool:
-    return row.fault == fault.name and row.applied and row.dose == dose
-
-
-def _values(witness: Witness | AnswerWitness, window: Window) -> list[float]:
-    found = (_value(witness, sample) for sample in window.samples)
+def _values(witness: Witness | AnswerWitness, spec: ChaosSpec, window: Window) -> list[float]:
+    found = (_value(witness, sample) for sample in (window.unguarded if spec.spec.unguarded else window.samples))
     return [value for value in found if value is not None]
 
 
@@ -205,11 +211,13 @@ def _reason(
     unless = f"; {look.unless}" if look.unless else ""
     before, during, after = reading.before, reading.during, reading.after
     if reading.applied == 0:
-        return TOUCHED_NOTHING[isinstance(fault, ClusterFault)] + unless
+        changed = f"{look.shown_by} of the ledger was changed"
+        if isinstance(fault, ClusterFault):
+            changed = "object was seen to change"
+        return f"touched nothing: no {changed} at a dose above 0{unless}"
     if before is None or during is None or after is None:
         missing = "before" if before is None else "during" if during is None else "after"
-        shows = "reading" if isinstance(fault.witness(reading.dose or 0), GaugeWitness) else "request"
-        return f"the {look.what} {missing} the fault is unknown: no {shows} shows it"
+        return f"the {look.what} {missing} the fault is unknown: no {look.shown_by} shows it"
     if not reading.bitten:
         return (
             f"was not seen {look.seen_by}: the {look.what} went from {said(before)} to {said(during)}; a "

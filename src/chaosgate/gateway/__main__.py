@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -14,10 +12,12 @@ import uvloop
 
 from chaosgate.artifacts.files import write_whole
 from chaosgate.errors import ChaosgateError
+from chaosgate.gateway.admission import FILES
 from chaosgate.gateway.config import load_config
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import lifetime_argument, listen
+from chaosgate.serving import allow_files, set_within, told_to_end
 from chaosgate.tokens import read_token_file, token_under
 
 
@@ -27,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = load_config(options.config)
         token = _token(options, config.run)
-        data, admin = listen(options.host, options.port), listen(options.host, options.admin_port)
+        data, admin = listen(options.host, options.port), listen(options.admin_host, options.admin_port)
+        allow_files(FILES)
         uvloop.run(_serve(Gateway(RunState(config), data, admin, token), options.ready_file, options.lifetime))
     except ChaosgateError as error:
         print(f"chaosgate gateway: {error}", file=sys.stderr)
@@ -40,16 +41,12 @@ def _token(options: argparse.Namespace, run: str) -> str:
 
 
 async def _serve(gateway: Gateway, ready_file: Path | None, lifetime: float | None) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    told = told_to_end()
     async with gateway:
         ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
         if ready_file is not None:
             write_whole(ready_file, json.dumps(ready).encode() + b"\n")
-        try:
-            await asyncio.wait_for(stop.wait(), lifetime)
-        except TimeoutError:
+        if not await set_within(told, lifetime):
             print(f"chaosgate gateway: its lifetime of {lifetime:g} s is over", file=sys.stderr)
 
 
@@ -60,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config", type=Path, required=True, help="the run's gateway configuration, a JSON file")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="data port, 0 for any free one (default: %(default)s)")
+    parser.add_argument("--admin-host", default="127.0.0.1", help="the admin port's (default: %(default)s)")
     parser.add_argument("--admin-port", type=int, default=0, help="admin port (default: %(default)s)")
     parser.add_argument("--ready-file", type=Path, help="written as {url, admin, pid} once both serve")
     token = parser.add_mutually_exclusive_group(required=True)

@@ -27,7 +27,6 @@ from chaosgate.registry import unknown
 OPEN_PATHS = frozenset(("/healthz", "/metrics"))
 """Paths that want no token."""
 UNFINISHED_HEADER = "X-Chaosgate-Unfinished"
-_LINES_A_WRITE = 2000
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Model = TypeVar("Model", bound=Payload)
@@ -74,7 +73,8 @@ class Admin:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Prometheus text."""
-        return web.Response(body=self._run.metrics.render().encode(), headers={"Content-Type": CONTENT_TYPE})
+        page = self._run.metrics.render() + self._run.upstreams.render()
+        return web.Response(body=page.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     async def status(self, request: web.Request) -> web.Response:
         """The run, the clock, what was halted, and how many requests came and are under way."""
@@ -140,12 +140,12 @@ class Admin:
     async def ledger(self, request: web.Request) -> web.StreamResponse:
         """The rows of finished requests as NDJSON; a header says how many requests are unfinished."""
         phase = self._phase(request)
-        lines, unfinished = self._run.ledger.lines(phase), self._run.ledger.unfinished(phase)
+        blocks, unfinished = self._run.ledger.blocks(phase), self._run.ledger.unfinished(phase)
         headers = {UNFINISHED_HEADER: str(unfinished), "Content-Type": "application/x-ndjson"}
         response = web.StreamResponse(headers=headers)
         await response.prepare(request)
-        for start in range(0, len(lines), _LINES_A_WRITE):
-            await response.write(b"".join(lines[start : start + _LINES_A_WRITE]))
+        for block in blocks:
+            await response.write(block)
         await response.write_eof()
         return response
 

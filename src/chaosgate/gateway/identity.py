@@ -11,7 +11,7 @@ from chaosgate.model.request_id import REQUEST_HEADER, request_id
 from chaosgate.registry import unknown
 
 ANONYMOUS = "anonymous"
-"""The phase of requests that carry no id; no fault ever touches them."""
+"""The phase of requests that carry no id; a run's faults never touch them."""
 
 _REQUEST = re.compile(r"(-?[0-9]{1,19})\.([a-z0-9-]{1,63})\.([0-9]{1,12})")
 

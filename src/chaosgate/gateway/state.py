@@ -9,11 +9,12 @@ from chaosgate.gateway.ledger import MAX_ROWS, Ledger
 from chaosgate.gateway.metrics import Metrics
 from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.timeline import MAX_EVENTS, Timeline
+from chaosgate.gateway.upstreams import Upstreams
 from chaosgate.gateway.windows import Windows
 
 
 class RunState:
-    """One run as its gateway sees it: clock, timeline, windows, chain, ledger and metrics."""
+    """One run as its gateway sees it: clock, timeline, windows, chain, ledger, metrics and upstreams."""
 
     def __init__(self, config: GatewayConfig, max_rows: int = MAX_ROWS, max_events: int = MAX_EVENTS) -> None:
         self.config = config
@@ -24,3 +25,4 @@ class RunState:
         self.chain = Chain(config.seed, self.windows, self.sleepers, self.clock)
         self.ledger = Ledger(max_rows)
         self.metrics = Metrics()
+        self.upstreams = Upstreams(self.clock, (config.upstream, *config.replicas), config.variants)

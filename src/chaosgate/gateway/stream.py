@@ -1,18 +1,21 @@
-"""A response on its way to the client: passed on as it comes, or cut off after some of its events."""
+"""A response on its way to the client: passed on as it comes, or edited event by event."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 
 import aiohttp
 from aiohttp import HttpVersion11, hdrs, web
 
-from chaosgate.gateway.chain import PlannedCut
+from chaosgate.gateway.editing import Editing, EventTooLong
 from chaosgate.gateway.headers import response_headers
-from chaosgate.model.fault import Cut
-from chaosgate.sse import DONE, EventSplitter, event_data
+from chaosgate.gateway.passage import Passage, PlannedEdit
+from chaosgate.gateway.state import RunState
+from chaosgate.model.content_coding import content_coding
+from chaosgate.model.stream_edit import Break, Finish, Pause, Step
 
 _ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER, on with 0 s: closing sends RST (socket(7))."""
@@ -20,10 +23,6 @@ _ABORT = struct.pack("ii", 1, 0)
 
 class UpstreamBroken(Exception):
     """The server's response ended before its end."""
-
-
-class EventTooLong(Exception):
-    """The stream cannot be cut, as its events do not end; all its bytes can still be passed on."""
 
 
 class PassThrough(web.StreamResponse):
@@ -42,105 +41,123 @@ async def remove_own_headers(request: web.Request, response: web.StreamResponse)
                 response.headers.popall(name, None)
 
 
-async def relay(upstream: aiohttp.ClientResponse, response: web.StreamResponse) -> None:
-    """Pass the whole body on; UpstreamBroken when it ends too soon."""
-    async for chunk in _chunks(upstream):
+async def relay(upstream: aiohttp.ClientResponse, response: web.StreamResponse, idle: float | None) -> None:
+    """Pass the whole body on; UpstreamBroken when it ends too soon, or nothing comes for `idle` seconds."""
+    async for chunk in _chunks(upstream, idle):
         await response.write(chunk)
 
 
-async def relay_until_cut(
-    upstream: aiohttp.ClientResponse, response: web.StreamResponse, planned: PlannedCut, halted: Callable[[], bool]
+async def relay_edited(
+    upstream: aiohttp.ClientResponse, response: web.StreamResponse, editing: Editing, run: RunState
 ) -> bool:
-    """Pass events on up to the cut and return True once it is made, False when the stream ended first.
+    """Pass the body on through editors and return whether it ended as if it were whole, False for a Break.
 
-    The event after the last one allowed is what is cut off: a stream that has no such event stays whole. After a halt
-    nothing is cut any more.
+    UpstreamBroken when the server's own response ends too soon or stalls. After a halt, or once an event is too long to
+    be held, the rest is passed on as it comes.
     """
-    splitter, point = EventSplitter(), CutPoint(planned.cut)
+    reason, idle = "", run.config.timeouts.idle
     try:
-        async for events in _events(upstream, splitter):
-            passed = events if halted() else point.passed(events)
-            await response.write(b"".join(passed))
-            if len(passed) < len(events):
-                planned.touch.apply(_effect(planned.cut))
+        async for chunk in _chunks(upstream, idle):
+            if run.chain.halted:
+                await response.write(editing.release() + chunk)
+                await relay(upstream, response, idle)
                 return True
+            ending = await _send(editing.feed(chunk), response, run)
+            if ending is not None:
+                return ending is not Break
+        return await _send(editing.end(), response, run) is not Break
     except EventTooLong:
-        planned.touch.bypass("an event is too long")
-        await response.write(splitter.rest)
-        await relay(upstream, response)
-        return False
-    planned.touch.bypass("halted" if halted() else "the stream ended first")
-    await response.write(splitter.rest)
-    return False
+        reason = "an event is too long"
+        await response.write(editing.release())
+        await relay(upstream, response, idle)
+        return True
+    finally:
+        editing.close("halted" if run.chain.halted else reason)
 
 
-class CutPoint:
-    """Counts the data events of one stream; comments and the final `[DONE]` do not count."""
+async def _send(steps: Iterator[Step], response: web.StreamResponse, run: RunState) -> type[Finish | Break] | None:
+    """Send `steps` with as few writes as their pauses allow; Finish or Break where they end the stream."""
+    held = bytearray()
+    ending: type[Finish | Break] | None = None
+    try:
+        for step in steps:
+            if isinstance(step, bytes):
+                held += step
+            elif isinstance(step, Pause):
+                await _flush(held, response)
+                await run.sleepers.until(run.clock.now() + step.seconds)
+            else:
+                ending = type(step)
+                break
+    finally:
+        await _flush(held, response)
+    return ending
 
-    def __init__(self, cut: Cut) -> None:
-        self._left = cut.after
-        self._marker = cut.marker
 
-    def passed(self, events: Sequence[bytes]) -> Sequence[bytes]:
-        """Those of `events` that come before the cut."""
-        for index, event in enumerate(events):
-            data = event_data(event)
-            # With the marker a stream that is at its own [DONE] loses nothing.
-            if data is not None and self._left == 0 and not (self._marker and data == DONE):
-                return events[:index]
-            self._left -= data not in (None, DONE)
-        return events
+async def _flush(held: bytearray, response: web.StreamResponse) -> None:
+    if held:
+        await response.write(bytes(held))
+        held.clear()
 
 
-def choose_cut(upstream: aiohttp.ClientResponse, cuts: Sequence[PlannedCut]) -> PlannedCut | None:
-    """The earliest of `cuts`, None when there is none or the response is no stream of events."""
-    if not cuts:
+def readable(passage: Passage) -> Mapping[str, str]:
+    """Headers for the server: an answer that is to be edited or judged must come so that it can be read."""
+    return {hdrs.ACCEPT_ENCODING: "identity"} if passage.edits or passage.judges else {}
+
+
+def editing_of(upstream: aiohttp.ClientResponse, edits: Sequence[PlannedEdit]) -> Editing | None:
+    """The editing of a response; None when there is none to do or the response is no stream of events."""
+    if not edits:
         return None
-    reason = _uncuttable(upstream)
-    first = None if reason else min(cuts, key=lambda planned: planned.cut.after)
-    for planned in cuts:
-        if planned is not first:
-            planned.touch.bypass(reason or f"cut by {first.touch.fault if first else None}")
-    return first
+    reason = _unreadable(upstream)
+    if reason is None:
+        return Editing(edits)
+    for planned in edits:
+        planned.touch.bypass(reason)
+    return None
 
 
 def break_off(request: web.Request) -> None:
     """Close the client's connection after what was written, so that it sees that the response is not whole."""
+    if request.version < HttpVersion11:
+        # Before HTTP/1.1 a body may end with the connection; only a reset shows that something is missing.
+        reset(request)
+    elif request.transport is not None:
+        request.transport.close()
+
+
+def reset(request: web.Request) -> None:
+    """Close the client's connection with a TCP reset."""
     transport = request.transport
     if transport is None:
         return
     sock = transport.get_extra_info("socket")
-    if request.version < HttpVersion11 and sock is not None:
-        # Before HTTP/1.1 a body may end with the connection; only a reset shows that something is missing.
+    if sock is not None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
     transport.close()
 
 
-async def _chunks(upstream: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def _chunks(upstream: aiohttp.ClientResponse, idle: float | None) -> AsyncIterator[bytes]:
     try:
-        async for chunk in upstream.content.iter_any():
+        while chunk := await _next(upstream.content, idle):
             yield chunk
     except (aiohttp.ClientError, OSError) as error:
         raise UpstreamBroken from error
 
 
-async def _events(upstream: aiohttp.ClientResponse, splitter: EventSplitter) -> AsyncIterator[list[bytes]]:
-    """The events that each chunk completes; what ends in no event stays in `splitter.rest`."""
-    try:
-        async for chunk in _chunks(upstream):
-            yield splitter.feed(chunk)
-        yield splitter.close()
-    except ValueError as error:
-        raise EventTooLong from error
+def _next(content: aiohttp.StreamReader, idle: float | None) -> Awaitable[bytes]:
+    """What has come since the last time, empty at the end; a TimeoutError after `idle` seconds without a byte."""
+    return content.readany() if idle is None else _within(idle, content)
 
 
-def _uncuttable(upstream: aiohttp.ClientResponse) -> str | None:
+async def _within(seconds: float, content: aiohttp.StreamReader) -> bytes:
+    async with asyncio.timeout(seconds):
+        return await content.readany()
+
+
+def _unreadable(upstream: aiohttp.ClientResponse) -> str | None:
     if upstream.content_type != "text/event-stream":
         return "not a stream"
-    if upstream.headers.get(hdrs.CONTENT_ENCODING, "identity") != "identity":
+    if content_coding(upstream.headers.getall(hdrs.CONTENT_ENCODING, ())) is not None:
         return "the stream is compressed"
     return None
-
-
-def _effect(cut: Cut) -> str:
-    return f"cut after {cut.after} events" + (" with [DONE]" if cut.marker else "")

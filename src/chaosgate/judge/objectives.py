@@ -59,8 +59,8 @@ def _steady_reasons(
             verdict="pass" if holds else "inconclusive",
             severity="gate",
             text=(
-                f"{_HELD_WORDS[where] if holds else words[place]}: {where} {steady.sli} is {interval_text(estimate)}, "
-                f"{against} {steady.bound}{_because(estimate)}"
+                f"{_HELD_WORDS[where] if holds else words[place]}: {where} {steady.sli} is "
+                f"{interval_text(spec, estimate)}, {against} {steady.bound}{_because(estimate)}"
             ),
             **_numbers(estimate, steady.bound),
         )
@@ -90,7 +90,7 @@ def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) ->
                 verdict=_verdict(spec, objective, place),
                 severity=objective.severity,
                 objective=objective.name,
-                text=_sli_text(objective, estimate, place, judged.after),
+                text=_sli_text(spec, objective, estimate, place, judged.after),
                 **_numbers(estimate, bound),
             )
 
@@ -123,14 +123,14 @@ _WORDS: dict[Position, str] = {
 }
 
 
-def _sli_text(objective: Objective, estimate: Estimate, place: Position, after: float | None) -> str:
+def _sli_text(spec: ChaosSpec, objective: Objective, estimate: Estimate, place: Position, after: float | None) -> str:
     at = estimate.at
     if after is not None:
         at = f"recovery, counted from {format_value(after, 'duration')} after the last fault ended,"
     if estimate.fault is not None:
         at = f"{at} of {estimate.fault}"
     words = _WORDS[place].format(bound=objective.bound)
-    return f"{objective.name}: {estimate.sli} at {at} is {interval_text(estimate)}, {words}{_because(estimate)}"
+    return f"{objective.name}: {estimate.sli} at {at} is {interval_text(spec, estimate)}, {words}{_because(estimate)}"
 
 
 def _because(estimate: Estimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosgate.model.result import Estimate, Reason, VerdictName, finite
+from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import Dimension, format_value
 
 
@@ -11,11 +12,12 @@ def plain(verdict: VerdictName, text: str, at: str | None = None) -> Reason:
     return Reason(verdict=verdict, text=text, at=at, severity="gate")
 
 
-def interval_text(estimate: Estimate) -> str:
-    """`212ms (205ms to 220ms, 320 requests in 8 windows)`."""
+def interval_text(spec: ChaosSpec, estimate: Estimate) -> str:
+    """`212ms (205ms to 220ms, 320 requests in 8 windows)`; guarded requests, where others are not."""
     value = format_value(finite(estimate.value), estimate.dimension)
     ends = range_text(estimate.lower, estimate.upper, estimate.dimension)
-    return f"{value} ({ends}, {estimate.n} requests in {estimate.windows} windows)"
+    guarded = "guarded " if spec.spec.unguarded else ""
+    return f"{value} ({ends}, {estimate.n} {guarded}requests in {estimate.windows} windows)"
 
 
 def range_text(lower: float | None, upper: float | None, dimension: Dimension) -> str:

@@ -80,19 +80,26 @@ def witness_reasons(spec: ChaosSpec, witnesses: Sequence[WitnessReading]) -> Ite
         if len(readings) != 1:
             yield plain("error", f"{fault.name}: {len(readings)} witness readings; 1 is needed: estimate the run again")
             continue
-        yield _witness_reason(fault, readings[0])
+        yield _witness_reason(spec, fault, readings[0])
 
 
-def _witness_reason(fault: Fault, reading: WitnessReading) -> Reason:
+def _witness_reason(spec: ChaosSpec, fault: Fault, reading: WitnessReading) -> Reason:
     numbers = (reading.before, reading.during, reading.after)
     before, during, after = (format_value(number, reading.dimension) for number in numbers)
     known = all(number is not None and math.isfinite(number) for number in numbers)
     seen = f"the {reading.what} was {before} before, {during} during and {after} after it"
     if reading.applied > 0 and reading.bitten and reading.gone and known:
-        touched = f"{reading.applied} {'objects changed' if isinstance(fault, ClusterFault) else 'requests touched'}"
+        touched = f"{counted(spec, reading)} {'changed' if isinstance(fault, ClusterFault) else 'touched'}"
         more = (*_received(fault, reading), *healing(reading))
         return plain("pass", f"{reading.fault} came and went: {seen} ({'; '.join((touched, *more))})")
     return plain("inconclusive", f"{reading.fault} {reading.reason or f'was not shown to come and go: {seen}'}")
+
+
+def counted(spec: ChaosSpec, reading: WitnessReading) -> str:
+    """How much a fault touched, of what its witness reads: `148 requests`."""
+    if isinstance(spec.fault(reading.fault), ClusterFault):
+        return f"{reading.applied} objects"
+    return f"{reading.applied} {'unguarded ' if spec.spec.unguarded else ''}requests"
 
 
 def _received(fault: Fault, reading: WitnessReading) -> Iterator[str]:

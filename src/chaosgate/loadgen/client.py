@@ -10,9 +10,18 @@ import aiohttp
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
 from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
+from chaosgate.prompts.prompt import Prompt
 from chaosgate.sse import EventSplitter, event_data
 
 CHAT_PATH = "/v1/chat/completions"
+
+FIXED_HEADERS = {"Content-Type": "application/json", "Accept": "*/*"}
+"""Headers that every request has, with these values."""
+VARYING_HEADERS = frozenset(
+    name.lower()
+    for name in (REQUEST_HEADER, SCHEDULED_HEADER, "Host", "Content-Length", "User-Agent", "Accept-Encoding")
+)
+"""Headers, in small letters, that every request has, with values that only a run knows."""
 
 KEEP_ALIVE = 4.0
 """Seconds an idle connection is kept: less than the 5 s after which uvicorn, vLLM's HTTP server, closes it.
@@ -48,7 +57,14 @@ class ChatClient:
         self._url = url.rstrip("/") + CHAT_PATH
         self._timeout = timeout
         self._clock = clock
-        self._body = {"model": model, "stream": True, "temperature": 0, "max_tokens": max_tokens, "seed": seed}
+        self._model = model
+        self._body = {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "temperature": 0,
+            "max_tokens": max_tokens,
+            "seed": seed,
+        }
 
     def trace(self, call: Call) -> Trace:
         """The empty trace of `call`, on this client's clock."""
@@ -94,11 +110,15 @@ class ChatClient:
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
-        body = {**self._body, "messages": prompt.messages()}
-        if prompt.tenant is None:
-            return body
-        # An adapter is a model of its own name, as vLLM serves it; `user` says who asks to whoever stands in between.
-        return {**body, "model": f"{body['model']}:{prompt.tenant}", "user": prompt.tenant}
+        return {**addressed(self._model, prompt), **self._body, "messages": prompt.messages()}
+
+
+def addressed(model: str, prompt: Prompt) -> dict[str, str]:
+    """Whom a request asks, and for whom: `model`, and `user` where the prompt has a tenant."""
+    if prompt.tenant is None:
+        return {"model": model}
+    # An adapter is a model of its own name, as vLLM serves it; `user` says who asks to whoever stands in between.
+    return {"model": f"{model}:{prompt.tenant}", "user": prompt.tenant}
 
 
 def _headers(call: Call) -> dict[str, str]:

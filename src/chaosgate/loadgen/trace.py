@@ -9,12 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chaosgate.errors import one_line
 from chaosgate.model.observation import Observation, Outcome
+from chaosgate.model.usage import completion_tokens
 from chaosgate.prompts.prompt import Prompt
 from chaosgate.sse import DONE
 
 _BROKEN_OFF = ("abort", "error")
 """Finish reasons with which vLLM ends an answer that is not whole."""
+MAX_REASON = 64
+"""Characters of a finish reason that are kept; the longest that OpenAI's API has is `content_filter`."""
 
 
 class PhaseClock:
@@ -43,10 +47,20 @@ class Call:
 
 @dataclass(frozen=True)
 class Delta:
-    """What one event of a chat stream adds: text, maybe none, and whether it says that the answer is whole."""
+    """What one event of a chat stream adds: text, maybe none, and what it says of the answer as a whole."""
 
-    content: str
-    finished: bool
+    content: str = ""
+    finish: str | None = None
+    """Why the answer ends here."""
+    claimed: int | None = None
+    """How many completion tokens the server says it has sent."""
+    done: bool = False
+    """Whether it is the final `[DONE]`."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it says that the answer is whole."""
+        return self.done or self.finish is not None
 
 
 @dataclass(frozen=True)
@@ -62,19 +76,25 @@ class Pending:
 def read_delta(data: str) -> Delta:
     """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
 
-    An event without choices (usage figures) adds nothing. Only the first choice counts: one is asked for.
+    An event without choices (usage figures) adds no text. Only the first choice counts: one is asked for.
     """
     if data == DONE:
-        return Delta("", finished=True)
-    choice = _first_choice(_read_event(data))
+        return Delta(done=True)
+    event = _read_event(data)
+    choice = _first_choice(event)
     delta = choice.get("delta") or {}
     content = (delta.get("content") if isinstance(delta, dict) else delta) or ""
     if not isinstance(content, str):
         raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
+    return Delta(content, _finish(choice), completion_tokens(event))
+
+
+def _finish(choice: dict[str, Any]) -> str | None:
+    """The finish reason of a choice in one printable line; a ValueError for one of an answer that is not whole."""
     finish = choice.get("finish_reason")
     if finish in _BROKEN_OFF:
         raise ValueError(f"the answer ended with finish_reason {finish!r}")
-    return Delta(content, finished=finish is not None)
+    return None if finish is None else one_line(str(finish))[:MAX_REASON]
 
 
 def _read_event(data: str) -> dict[str, Any]:
@@ -106,6 +126,8 @@ class Trace:
         self.status: int | None = None
         self.finished = False
         """Whether the stream said that the answer is whole."""
+        self._finish: str | None = None
+        self._claimed: int | None = None
         self._clock = clock
         self._sent: float | None = None
         self._end: float | None = None
@@ -128,6 +150,8 @@ class Trace:
             self._tokens.append(at)
             self._pieces.append(delta.content)
         self.finished = self.finished or delta.finished
+        self._finish = self._finish if delta.finish is None else delta.finish
+        self._claimed = self._claimed if delta.claimed is None else delta.claimed
         if data == DONE and self._end is None:
             self._end = at
 
@@ -160,6 +184,8 @@ class Trace:
             answer=self.call.prompt.grade(text),
             accepted=self._accepted(text),
             text=text_digest(text),
+            finish=self._finish,
+            claimed=self._claimed,
             warmup=self.call.warmup,
         )
 

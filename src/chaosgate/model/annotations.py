@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from chaosgate.units import HINTS, Bound, Dimension, Unit
 
-_PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Path: "the path of a file"}
 BOUND_HINT = 'a bound in quotes such as "<= 300ms"'
 
 

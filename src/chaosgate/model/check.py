@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
-from chaosgate.model.fault import ClusterFault, EngineFault, Fault, RequestFault
+from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import Fit
 from chaosgate.model.safety import PROTECTED, StopCondition
 from chaosgate.model.sli import SLIS, resolve_sli
@@ -26,6 +26,7 @@ from chaosgate.units import HINTS, Bound, Dimension, format_value
 FAULT_LIST: DataPath = ("spec", "faults")
 FIT_LIST: DataPath = ("spec", "fits")
 BREAKER_LIST: DataPath = ("spec", "breakers")
+FILTER_LIST: DataPath = ("spec", "filters")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
@@ -114,10 +115,6 @@ def _addresses(draft: Draft) -> Iterator[Problem]:
 
 def _fault(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
     yield from _doses(draft, (*path, "dose", "values"), fault)
-    where = fault.select.path if isinstance(fault, RequestFault) else None
-    if where is not None and not where.startswith("/"):
-        message = f"read {where!r}; a path starts with `/`, such as /v1/chat/completions"
-        yield Problem((*path, "select", "path"), message)
     if isinstance(fault, ClusterFault):
         yield from _pods(draft, path, fault)
     engine = value_at(draft.data, ENGINE)

@@ -7,12 +7,16 @@ generator of its own. Here an integer hash of (key, number) takes its place, wri
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from array_api_compat import array_namespace, device
 
 from chaosgate.draws import Draw
 from chaosgate.model.sites import Array
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WORD = 2**32 - 1
 """The low 32 bits. Products of such a word and a factor below 2**31 stay within int64, whatever the library."""
@@ -23,6 +27,19 @@ _FIRST, _SECOND = 0x21F0AAAD, 0x735A2D97
 def key_of(draw: Draw, site: str) -> int:
     """The 53 random bits of `draw` at `site`, as a key for the functions below."""
     return int(draw.at(site) * 2**53)
+
+
+def drawn(count: int, draw: Draw, what: str) -> NDArray[np.float64]:
+    """So many numbers in [0, 1), those of `what` for one request, at once and on this machine's own memory."""
+    # Here and not above: a spec is read and checked without the time that numpy takes to be imported.
+    import numpy as np
+
+    return np.asarray(uniforms(np.zeros(0), count, key_of(draw, what)))
+
+
+def drawn_below(limit: int, count: int, draw: Draw, what: str) -> NDArray[np.uint8]:
+    """So many whole numbers below `limit`, which is at most 256."""
+    return (drawn(count, draw, what) * limit).astype("uint8")
 
 
 def uniforms(like: Array, count: int, key: int, first: int = 0) -> Array:

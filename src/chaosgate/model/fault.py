@@ -5,11 +5,12 @@ A kind is one class in one file: its fields are its parameters, its methods its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from chaosgate.draws import Draw
 from chaosgate.errors import RegistryError
@@ -17,9 +18,15 @@ from chaosgate.model.base import Frozen, Name
 from chaosgate.model.change import Change, Permission, TargetPod
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, Observation, Sample
+from chaosgate.model.opt_in import opted_in
+from chaosgate.model.prompt_text import PromptText
+from chaosgate.model.request_facts import RequestFacts
+from chaosgate.model.selection import Select
+from chaosgate.model.shape import Shape
 from chaosgate.model.sites import Array, SiteContext
+from chaosgate.model.stream_edit import StreamEditor
 from chaosgate.registry import Registry
-from chaosgate.units import Dimension, Duration, Share, Unit
+from chaosgate.units import Dimension, Duration, Unit
 
 Surface = Literal["wire", "engine", "cluster", "process", "retrieval"]
 Goes = Literal["expires", "undone", "healed"]
@@ -58,19 +65,6 @@ class DoseAxis:
 
     parameter: str
     dimension: Dimension
-
-
-class Select(Frozen):
-    """Which requests a fault may touch. Whatever is left out selects everything."""
-
-    share: Share = 1.0
-    """The share of requests, drawn by request id; the draw does not depend on the dose."""
-    path: str | None = None
-    """The exact URL path, such as /v1/chat/completions."""
-
-    def matches(self, path: str) -> bool:
-        """Whether a request to `path` may be touched at all, before the share is drawn."""
-        return self.path is None or self.path == path
 
 
 @dataclass(frozen=True)
@@ -162,8 +156,12 @@ class Fault(Frozen):
         """This fault's draws for one request, or for one window where it acts on no request."""
         return Draw(seed, self.name, request)
 
-    def planned(self, draw: Draw, path: str) -> bool:
+    def planned(self, draw: Draw, facts: RequestFacts) -> bool:
         """Whether the request is among those this fault may touch; independent of window and dose."""
+        return False
+
+    def reads_body(self) -> bool:
+        """Whether the gateway has to read a request's whole body before this fault can act on it."""
         return False
 
 
@@ -172,17 +170,47 @@ class RequestFault(Fault):
 
     select: Select = Select()
     """Whom the fault may touch."""
+    shape: Shape | None = None
+    """How the dose moves within a window; left out, it does not. The window's dose is then the largest one in it."""
 
-    def planned(self, draw: Draw, path: str) -> bool:
-        """Whether the request is selected."""
-        return self.select.matches(path) and draw.at("select") < self.select.share
+    @model_validator(mode="after")
+    def _shape_fits(self) -> RequestFault:
+        if self.shape is not None and (objection := self.shape.objection(self.dose.hold)):
+            raise ValueError(objection)
+        return self
+
+    def planned(self, draw: Draw, facts: RequestFacts) -> bool:
+        """Whether the request is selected, and asks for the fault where that is needed."""
+        return self.select.matches(facts) and not self.unasked(facts) and draw.at("select") < self.select.share
+
+    def unasked(self, facts: RequestFacts) -> bool:
+        """Whether the fault waits for an opt-in that the request does not bring."""
+        return self.select.opt_in and not opted_in(facts, self.name)
+
+    def reads_body(self) -> bool:
+        """Whether it selects by what stands in the body."""
+        return self.select.reads_body()
+
+    def dose_at(self, dose: float, seconds: float) -> float:
+        """The dose of a request that comes `seconds` after its window of `dose` opened; whole where doses are counts.
+
+        It never falls when `dose` rises, so that who is hit at a dose is hit at a larger one.
+        """
+        if self.shape is None:
+            return dose
+        moved = dose * self.shape.factor(seconds)
+        return float(math.floor(moved)) if self.axis().dimension == "count" else moved
+
+    def exposure(self) -> float:
+        """What a request gets on average of a window's dose, as a part of it: the share times the shape's mean."""
+        return self.select.share * (1.0 if self.shape is None else self.shape.mean(self.dose.hold))
 
     def least_rise(self, dose: float) -> float:
         """Half of what `dose` does on average to all requests: less than that is not this dose's effect.
 
-        It is `moved` of a witness whose mean grows by `dose` for each request that is selected.
+        It is `moved` of a witness whose mean grows by the dose that each request gets.
         """
-        return dose * self.select.share / 2
+        return dose * self.exposure() / 2
 
 
 @dataclass(frozen=True)
@@ -202,28 +230,44 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Cut:
-    """Close a stream after so many data events; `marker` sends the final `[DONE]` event first."""
-
-    after: int
-    marker: bool
+class Reset:
+    """Reset the client's connection; nothing goes upstream and no answer comes."""
 
 
-Effect = Delay | Reply | Cut
+Effect = Delay | Reply | Reset
 
 
 class WireFault(RequestFault):
-    """A fault the gateway applies to a request and its response. It expires there when it is not renewed."""
+    """A fault the gateway applies to a request and its response. It expires there when it is not renewed.
+
+    A kind says what it does in one of three methods, or in several: `effects` before the request goes upstream,
+    `rewrite` to its prompt, `editor` to its answer where that is a stream. All are pure, do nothing where the draw
+    spares the request, and at dose 0 run the same code with the same draws and leave every byte untouched.
+    """
 
     surface: ClassVar[Surface] = "wire"
     goes: ClassVar[Goes] = "expires"
 
     def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
-        """What happens to a planned request at `dose`: pure, and nothing at all where the draw spares the request.
+        """What happens to a planned request at `dose` before it goes upstream, in this order."""
+        return ()
 
-        Dose 0 runs the same code with the same draws and must leave the bytes untouched.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must say what it does to a request")
+    def rewrite(self, prompt: PromptText, dose: float, draw: Draw) -> PromptText:
+        """What a planned request asks at `dose` in the place of `prompt`; an equal one where nothing changes."""
+        return prompt
+
+    def editor(self, dose: float, draw: Draw) -> StreamEditor | None:
+        """A new editor of the answer to a planned request at `dose`; None where nothing is to be edited."""
+        return None
+
+    @classmethod
+    def rewrites(cls) -> bool:
+        """Whether this kind rewrites prompts."""
+        return cls.rewrite is not WireFault.rewrite
+
+    def reads_body(self) -> bool:
+        """Whether it rewrites prompts, or selects by what stands in the body."""
+        return self.rewrites() or super().reads_body()
 
 
 class EngineFault(RequestFault):
@@ -237,6 +281,15 @@ class EngineFault(RequestFault):
     goes: ClassVar[Goes] = "expires"
     finite: ClassVar[bool] = True
     """Whether it makes finite numbers of finite ones; a kind that says no says in its docstring what it makes."""
+
+    @model_validator(mode="after")
+    def _shares_one_dose(self) -> EngineFault:
+        if self.shape is not None and self.sharing():
+            raise ValueError(
+                "`shape` does not go with a fault whose requests share what it leaves in the cache: a request would "
+                "read what another dose left there; leave one of the two out"
+            )
+        return self
 
     def sites(self, layers: int) -> tuple[str, ...]:
         """Where it acts in a model of so many layers: names of `chaosgate.model.sites.SITES` with their numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FAULTS_HEADER = "X-Chaosgate-Faults"
-"""Request: what it carries, a `chaosgate.model.carriage.CarriedFaults` as JSON."""
+"""Request: what it carries, a `chaosgate.model.carried_faults.CarriedFaults` as JSON."""
 TOKEN_HEADER = "X-Chaosgate-Token"
 """Request: the engine's token, `chaosgate.tokens.engine_token`."""
 CARRIED_HEADER = "X-Chaosgate-Carried"

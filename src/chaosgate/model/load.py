@@ -15,6 +15,7 @@ from chaosgate.model.breaker import BREAKERS, Breaker
 from chaosgate.model.check import (
     BREAKER_LIST,
     FAULT_LIST,
+    FILTER_LIST,
     FIT_LIST,
     OBJECTIVE_LIST,
     STEADY_LIST,
@@ -23,7 +24,9 @@ from chaosgate.model.check import (
     check,
 )
 from chaosgate.model.fault import FAULTS, Fault
+from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS, Fit
+from chaosgate.model.kinds import validate_kind
 from chaosgate.model.parameters import Given, Setting, fill
 from chaosgate.model.profile import Overlaid, Profile, overlay
 from chaosgate.model.safety import StopCondition
@@ -42,7 +45,7 @@ from chaosgate.model.source import (
 from chaosgate.model.spec import ChaosSpec, Objective, SteadyObjective
 from chaosgate.model.validation import validate, value_at
 from chaosgate.model.values import ValuesFile
-from chaosgate.registry import Registry, load_kinds, unknown
+from chaosgate.registry import Registry, load_kinds
 
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
@@ -59,6 +62,7 @@ _LISTS: dict[DataPath, _Items] = {
     FAULT_LIST: _Items(Fault, FAULTS),
     FIT_LIST: _Items(Fit, FITS),
     BREAKER_LIST: _Items(Breaker, BREAKERS),
+    FILTER_LIST: _Items(Filter, FILTERS),
     OBJECTIVE_LIST: _Items(Objective),
     STEADY_LIST: _Items(SteadyObjective),
     STOP_LIST: _Items(StopCondition),
@@ -158,25 +162,7 @@ def _listed(data: Any) -> Iterator[tuple[DataPath, _Items, Any]]:
 
 
 def _item(items: _Items, item: Any, path: DataPath) -> tuple[BaseModel | None, list[Problem]]:
-    if items.kinds is None:
-        return validate(items.base, item, path)
-    kind = _kind(items.kinds, item, path)
-    return (None, [kind]) if isinstance(kind, Problem) else validate(kind, item, path)
-
-
-def _kind(kinds: Registry[Any], item: Any, path: DataPath) -> type[BaseModel] | Problem:
-    """The class of an item by its `kind`, or why there is none."""
-    where = (*path, "kind")
-    if not isinstance(item, dict):
-        return Problem(path, f"read {yaml_type(item)}; write a mapping with `name`, `kind` and what the kind needs")
-    if "kind" not in item:
-        return Problem(where, f"is missing; known {kinds.noun}s: {', '.join(kinds.names()) or 'none'}")
-    if not isinstance(item["kind"], str):
-        return Problem(where, f"read {yaml_type(item['kind'])}; write the name of a {kinds.noun}")
-    if item["kind"] not in kinds:
-        return Problem(where, unknown(kinds.noun, item["kind"], kinds.names()))
-    found: type[BaseModel] = kinds.get(item["kind"])
-    return found
+    return validate(items.base, item, path) if items.kinds is None else validate_kind(items.kinds, item, path)
 
 
 def _with(data: Any, valid: Mapping[DataPath, BaseModel], path: DataPath) -> Any:

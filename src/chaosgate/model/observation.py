@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, Line
 
 Outcome = Literal["ok", "error", "cut", "timeout", "refused"]
 """`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection."""
@@ -44,6 +44,10 @@ class Observation(Frozen):
     """`sha256:<hex>` of the answer's text; the text itself is not kept."""
     accepted: bool | None = None
     """Whether the user of the log that is replayed would take the answer; None where no log tells."""
+    finish: Line | None = None
+    """The finish_reason that the stream gave, the last one where it gave several; None where it gave none."""
+    claimed: int | None = None
+    """The completion tokens of the answer by the server's last usage figures; None where it sent none."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
 
@@ -65,7 +69,8 @@ class LedgerRow(Frozen):
     stream does at its first token. If it raises after that, this stays and the stream ends with an error."""
     bypassed: str | None
     """Why a planned request was not touched, for people: `no window`, `dose 0`, `spared by the draw`, `halted`,
-    `answered by <fault>`, `cut by <fault>`, `the stream ended first` and what else the gateway's chain may meet."""
+    `answered by <fault>`, `cut by <fault>`, `the stream ended first` and what else the gateway's chain may meet.
+    `no opt-in` stands at one that is not planned because it did not ask for the fault."""
     effect: str | None
     """What was done, such as `delay 0.103 s`."""
     seen: float
@@ -74,6 +79,9 @@ class LedgerRow(Frozen):
     """The last byte passed on, or the connection's end."""
     repeat: int = 0
     """How many requests with this id came before; above 0 a client used an id twice."""
+    filtered: str | None = None
+    """What the gateway's filters did to the request, such as `byte-limit refused: ...`; the same for all its faults.
+    `unguarded` stands at one that passed none of them, because the spec wants that."""
 
 
 class TimelineEvent(Frozen):
@@ -128,3 +136,7 @@ class Window:
     start: float
     end: float
     samples: tuple[Sample, ...]
+    """Those that are judged: where filters are, the requests that they guard."""
+    unguarded: tuple[Sample, ...] = ()
+    """Those that pass no filter, by the spec's `unguarded`: the witness of a fault reads them, and nothing else does.
+    Their clean arm is of unguarded requests, too: a filter may change what an answer looks like."""

@@ -154,7 +154,8 @@ class WitnessReading(Frozen):
     dimension: Dimension
     dose: float | None
     applied: int
-    """At doses above 0: requests touched, from the ledger; objects changed, by a fault of the cluster."""
+    """At doses above 0: requests touched, from the ledger; objects changed, by a fault of the cluster. Where the spec
+    leaves requests unguarded, only these count."""
     before: float | None
     during: float | None
     after: float | None
@@ -179,6 +180,8 @@ class Health(Frozen):
     requests: int
     straddlers: int
     """Requests left out because they lay in no window."""
+    unguarded: int = 0
+    """Of `requests` those that passed no filter, because the spec wants that: only witnesses read them."""
     drift: tuple[str, ...] = ()
     """What the controls show to have drifted, one sentence each."""
     subject_changed: str | None = None
@@ -189,7 +192,7 @@ class Health(Frozen):
 
 
 class SeriesPoint(Frozen):
-    """One second of a run for the timeline plot, `at` in gateway time."""
+    """One second of a run for the timeline plot, `at` in gateway time, of the requests that are judged."""
 
     at: float
     requests: int

@@ -16,6 +16,7 @@ from pydantic_core import core_schema
 
 from chaosgate.model.breaker import BREAKERS
 from chaosgate.model.fault import FAULTS
+from chaosgate.model.filter import FILTERS
 from chaosgate.model.fit import FITS
 from chaosgate.model.profile import profile_model
 from chaosgate.model.spec import ChaosSpec
@@ -33,7 +34,7 @@ _PLACEHOLDER = {
     "description": "The value of a declared parameter, in quotes.",
 }
 _TO_PLACEHOLDER = {"$ref": "#/$defs/Placeholder"}
-_KINDS: dict[str, Registry[Any]] = {"faults": FAULTS, "fits": FITS, "breakers": BREAKERS}
+_KINDS: dict[str, Registry[Any]] = {"faults": FAULTS, "fits": FITS, "breakers": BREAKERS, "filters": FILTERS}
 _REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
 
 

@@ -6,17 +6,18 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializeAsAny, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.breaker import Breaker
 from chaosgate.model.cron import Cron
 from chaosgate.model.fault import Fault
+from chaosgate.model.filter import Filter, passes_unguarded
 from chaosgate.model.fit import Fit
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.model.safety import Safety
-from chaosgate.units import Bound, Duration, Rate
+from chaosgate.units import Bound, Duration, Rate, Share, format_share
 
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
 EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
@@ -268,6 +269,11 @@ class SpecBody(Frozen):
     """What must hold before anything is injected."""
     faults: Annotated[tuple[SerializeAsAny[Fault], ...], Field(min_length=1, max_length=64)]
     """What is injected: each fault is swept over its doses."""
+    filters: Annotated[tuple[SerializeAsAny[Filter], ...], Field(max_length=16)] = ()
+    """Guards that the gateway puts in front of the model, behind the faults, in this order: the cures of a drill."""
+    unguarded: Annotated[Share, Field(lt=1)] = 0.0
+    """The share of requests that pass no filter: they alone show that a fault bites, all others what the cure is worth.
+    At 0 every request is guarded, and a cure that works keeps its fault's effect out of sight."""
     fits: tuple[SerializeAsAny[Fit], ...] = ()
     """Thresholds that are looked for in the sweeps."""
     composition: Literal["serial", "parallel"] = "serial"
@@ -284,6 +290,16 @@ class SpecBody(Frozen):
     """When a cluster runs it by itself; without one it is run by hand or by a pipeline."""
     tracking: Tracking = Tracking()
     """Where its runs are recorded."""
+
+    @field_validator("unguarded")
+    @classmethod
+    def _beside_filters(cls, share: float, info: ValidationInfo) -> float:
+        if share > 0 and info.data.get("filters") == ():
+            raise ValueError(
+                f"read {format_share(share)} without `filters`, and then no request is guarded; add `filters`, or "
+                "leave `unguarded` out"
+            )
+        return share
 
 
 class ChaosSpec(Frozen):
@@ -302,6 +318,10 @@ class ChaosSpec(Frozen):
         """The fault called `name`."""
         return next(fault for fault in self.spec.faults if fault.name == name)
 
+    def unguards(self, request: str) -> bool:
+        """Whether the request of this name passes no filter."""
+        return passes_unguarded(self.spec.unguarded, self.spec.workload.seed, request)
+
     def digest(self) -> str:
         """`sha256:<hex>` of what is run, not of who runs it where."""
         return "sha256:" + hashlib.sha256(canonical_json(self.digested()).encode()).hexdigest()
@@ -317,6 +337,10 @@ class ChaosSpec(Frozen):
             body.pop(key)
         for key in ("engine", "model", "endpoint", "kubernetes"):
             body["target"].pop(key)
+        # A spec that makes no use of these has the digest that it had before they were there.
+        for key in ("filters", "unguarded"):
+            if not getattr(self.spec, key):
+                body.pop(key)
         return body
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from chaosgate.judge.trust import MAX_SCHEDULE_DELAY, healing
+from chaosgate.judge.trust import MAX_SCHEDULE_DELAY, counted, healing
 from chaosgate.model.fault import ClusterFault, DoseAxis
 from chaosgate.model.fit import Fit
 from chaosgate.model.result import RANK, Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
@@ -140,16 +140,12 @@ def _witness_row(reading: WitnessReading, spec: ChaosSpec) -> WitnessRow:
         before=before,
         during=during,
         after=after,
-        applied=_touched(reading.applied, isinstance(spec.fault(reading.fault), ClusterFault)),
+        applied=counted(spec, reading),
         bitten=reading.bitten,
         gone=reading.gone,
         reason=reading.reason or "",
         healing="; ".join(healing(reading)),
     )
-
-
-def _touched(count: int, on_cluster: bool) -> str:
-    return f"{count} {'objects' if on_cluster else 'requests'}"
 
 
 def touched_words(view: ReportView) -> str:
@@ -194,13 +190,19 @@ def health_facts(health: Health) -> list[Fact]:
     limit = format_value(MAX_SCHEDULE_DELAY, "duration")
     return [
         Fact("schedule delay p99", f"{format_value(delay, 'duration')} (at most {limit} is allowed)", late),
-        Fact("requests", str(health.requests), health.requests == 0),
+        Fact("requests", _requests(health), health.requests == 0),
         Fact("left out, in no window", f"{health.straddlers} ({format_value(share, 'share')})"),
         Fact("drift of the controls", "; ".join(health.drift) or "none", bool(health.drift)),
         Fact("gaps in the data", "; ".join(health.gaps) or "none", bool(health.gaps)),
         Fact("subject", health.subject_changed or "unchanged until the last window", bool(health.subject_changed)),
         Fact("other problems", "; ".join(health.problems) or "none", bool(health.problems)),
     ]
+
+
+def _requests(health: Health) -> str:
+    if not health.unguarded:
+        return str(health.requests)
+    return f"{health.requests}, of them {health.unguarded} unguarded: these are the witnesses', all others are judged"
 
 
 def subject_facts(subject: Subject) -> list[Fact]:

@@ -39,7 +39,8 @@ def call(*words: object) -> Result:
 def test_the_table_has_a_line_for_every_kind() -> None:
     said = call()
     assert said.exit_code == 0
-    lines = [line.split() for line in said.stdout.splitlines()]
+    # What is folded goes on in a line that begins with blanks.
+    lines = [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
     assert lines[0] == ["sort", "kind", "on", "or", "in", "what", "status"]
     assert [(line[0], line[1]) for line in lines[1:] if len(line) > 2 and line[0] != "one"] == KINDS
     assert said.stdout.splitlines()[-1] == "one in depth: chaosgate catalogue KIND"
@@ -93,6 +94,14 @@ def test_an_sli_in_depth() -> None:
 def test_an_sli_that_compares_says_with_what() -> None:
     assert "compares with  the prompt's first answer in the baseline" in call("exact-match").stdout
     assert "compares with" not in call("error-rate").stdout
+
+
+def test_a_filter_in_depth() -> None:
+    said = call("output-validator").stdout
+    assert said.startswith("output-validator  (filter, built-in)\n")
+    assert "of an answer   None for an answer that is valid, else what `on_invalid` says." in said
+    assert "example (spec.filters)\n  - {kind: output-validator, onInvalid: repair}\n" in said
+    assert [find_page(name).about for name in ("byte-limit", "output-validator")] == ["requests", "answers"]
 
 
 def test_a_fit_in_depth() -> None:

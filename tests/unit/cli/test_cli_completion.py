@@ -56,7 +56,7 @@ def test_steps_and_servers_of_the_run_are_offered() -> None:
 
 
 def test_kinds_are_offered() -> None:
-    assert offered("catalogue", "wire.") == ["wire.error", "wire.latency"]
+    assert offered("catalogue", "wire.") == ["wire.error", "wire.jitter", "wire.latency", "wire.reset", "wire.timeout"]
     assert offered("catalogue", "tt") == ["ttft"]
 
 

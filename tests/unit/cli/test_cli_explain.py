@@ -26,6 +26,7 @@ from chaosgate.model.schema import json_schema
 ROOT = Path(__file__).parents[3]
 SPECS = sorted(file for folder in ("atoms", "scenarios") for file in (ROOT / "chaos-specs" / folder).glob("*.yaml"))
 QUICKSTART = ROOT / "chaos-specs" / "scenarios" / "stream-degradation.yaml"
+CURE = ROOT / "chaos-specs" / "scenarios" / "injection-cured.yaml"
 
 
 def call(*words: object) -> Result:
@@ -69,6 +70,18 @@ def test_how_long_and_how_many_requests() -> None:
     assert "block1 recovery 14.2s 284 requests" in text
 
 
+def test_what_guards_it_and_who_shows_that_a_fault_bites(tmp_path: Path) -> None:
+    text = said(CURE)
+    assert "What guards it prompt-sanitiser: between the faults and the model. 30 % of the requests pass" in text
+    assert "hijack has to be seen at 100 %, about 36 unguarded requests in 3 windows: enough." in text
+    assert "exact-match >= 95 % at all doses of hijack, about 168 requests in 6 windows: enough" in text
+    assert "What guards it" not in said(QUICKSTART)
+    few = changed(tmp_path, ("unguarded: 30 %", "unguarded: 2 %"), of=CURE)
+    assert "about 2 unguarded requests in 3 windows: ONLY WITH LUCK." in said(few)
+    none = changed(tmp_path, ("unguarded: 30 %", "unguarded: 0 %"), of=CURE)
+    assert "A fault whose whole effect they keep away is seen by nobody (see spec.unguarded)." in said(none)
+
+
 def test_what_is_judged_and_what_makes_of_uncertainty() -> None:
     text = said(QUICKSTART)
     assert (
@@ -90,9 +103,9 @@ def test_who_ends_it_who_cleans_up_and_where_it_is_recorded() -> None:
     assert "MLflow experiment chaosgate/quickstart at $MLFLOW_TRACKING_URI, else mlflow.db" in text
 
 
-def changed(tmp_path: Path, *pairs: tuple[str, str]) -> Path:
+def changed(tmp_path: Path, *pairs: tuple[str, str], of: Path | None = None) -> Path:
     file = write_spec(tmp_path)
-    text = file.read_text()
+    text = (of or file).read_text()
     for old, new in pairs:
         assert old in text
         text = text.replace(old, new)
@@ -277,8 +290,12 @@ def test_a_field_says_type_default_and_limits(path: str, lines: list[str]) -> No
 
 def test_a_field_that_differs_between_kinds_says_for_which() -> None:
     text = call("spec.faults[].dose.values").stdout
-    assert "for kv.token-overwrite, pod.cpu-limit, pod.memory-limit, stream.cut, wire.error\n" in text
-    assert "for wire.latency\n" in text
+    told = [set(line[4:].split(", ")) for line in text.splitlines() if line.startswith("for ")]
+    of_kind = {kind: kinds for kinds in told for kind in kinds}
+    assert sorted(of_kind) == FAULTS.names()
+    assert {"kv.token-overwrite", "pod.cpu-limit", "stream.cut"} < of_kind["wire.error"]
+    assert {"wire.jitter", "wire.timeout"} < of_kind["wire.latency"]
+    assert of_kind["wire.latency"].isdisjoint(of_kind["wire.error"])
     one = find_field("spec.faults[wire.latency].dose.values")
     assert len(one.forms) == 1
 

@@ -16,7 +16,7 @@ from chaosgate.deploy import local
 from chaosgate.deploy.local import new_token, start_server, token_file, unsupported
 from chaosgate.deploy.processes import alive, last_lines, stop, strays
 from chaosgate.errors import DeployError
-from chaosgate.model.carriage import EngineFaults
+from chaosgate.model.carried_faults import EngineFaults
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import engine_token, token_digest
 

@@ -17,7 +17,7 @@ from chaosgate.engine.api.server import Api
 from chaosgate.engine.faulting import Faulting
 from chaosgate.engine.runtime.config import EngineConfig
 from chaosgate.engine.runtime.engine import Engine
-from chaosgate.model.carriage import CarriedFaults, Dosed
+from chaosgate.model.carried_faults import CarriedFaults, Dosed
 from chaosgate.model.fault import FAULTS, EngineFault
 from chaosgate.model.fault_headers import CARRIED_HEADER, FAULTS_HEADER, REFUSED_HEADER, TOKEN_HEADER
 from chaosgate.tokens import engine_token, token_digest

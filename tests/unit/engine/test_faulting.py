@@ -17,7 +17,7 @@ from chaosgate.engine.faulting import Faulting, read_faulting
 from chaosgate.errors import UsageError
 from chaosgate.faults.embedding.temporal_drift import TemporalDrift
 from chaosgate.faults.kv.token_overwrite import TokenOverwrite
-from chaosgate.model.carriage import EngineFaults
+from chaosgate.model.carried_faults import EngineFaults
 from chaosgate.model.fault import EngineFault, Sweep
 from chaosgate.model.fault_headers import FAULTS_HEADER, TOKEN_HEADER
 from chaosgate.model.sites import Array, Hooks, SiteContext

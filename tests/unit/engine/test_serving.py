@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from chaosgate.engine.runtime.config import EngineConfig
-from chaosgate.engine.serving import allow_files, in_background, ready, remove_ready, write_ready
+from chaosgate.engine.serving import in_background
 from chaosgate.errors import UsageError
 
 from .conftest import Served, engine_command, start_engine
@@ -94,29 +93,6 @@ def test_one_that_cannot_be_started_in_the_background_says_why(monkeypatch: pyte
         pass
 
 
-def test_a_ready_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot write the ready file .*/missing/ready.json: No such file"):
-        write_ready(tmp_path / "missing" / "ready.json", "{}")
-
-
-def test_a_ready_file_is_there_for_as_long_as_the_server_takes_requests(tmp_path: Path) -> None:
-    file = tmp_path / "ready.json"
-    with ready(file, "http://h:1"):
-        assert json.loads(file.read_text()) == {"url": "http://h:1", "pid": os.getpid()}
-    assert os.listdir(tmp_path) == []
-    with ready(None, "http://h:1"):
-        assert os.listdir(tmp_path) == []
-
-
-def test_the_ready_file_of_another_server_stays(tmp_path: Path) -> None:
-    file = tmp_path / "ready.json"
-    with ready(file, "http://h:1"):
-        file.write_text("another's")
-    assert file.read_text() == "another's"
-    with ready(file, "http://h:1"):
-        file.unlink()
-
-
 def test_a_ready_file_that_a_killed_server_left_misleads_nobody(tmp_path: Path) -> None:
     first = start_engine(tmp_path, *SEED_7)
     first.process.kill()
@@ -133,27 +109,3 @@ def test_a_ready_file_that_a_killed_server_left_misleads_nobody(tmp_path: Path) 
 def test_a_server_that_ended_leaves_no_ready_file(tmp_path: Path) -> None:
     assert start_engine(tmp_path, *SEED_7).stop()[0] == 0
     assert os.listdir(tmp_path) == []
-
-
-def test_only_a_file_gives_way_to_the_ready_file(tmp_path: Path) -> None:
-    remove_ready(tmp_path / "none")
-    for path in (tmp_path, Path("/dev/null")):
-        with pytest.raises(UsageError) as caught:
-            remove_ready(path)
-        assert str(caught.value) == f"cannot replace the ready file {path}: it is no regular file; name another one"
-        assert path.exists()
-
-
-def test_the_limit_of_open_files_is_raised_and_never_lowered() -> None:
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    _, hard = before
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
-        allow_files(1024)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(1024, hard)
-        allow_files(512)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(1024, hard)
-        allow_files(hard + 1)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)

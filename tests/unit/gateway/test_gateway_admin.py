@@ -223,7 +223,7 @@ async def test_events_are_stamped_and_filtered_by_phase() -> None:
 
 
 async def test_a_full_timeline_halts_the_run() -> None:
-    async with gateway(NOWHERE, FAULTS, max_events=2) as served:
+    async with gateway(NOWHERE, FAULTS, limits={"max_events": 2}) as served:
         await put(served, "slow-wire")
         await put(served, "bad-wire")
         full = (507, {"error": "timeline full: the run is halted; start another"})

@@ -7,14 +7,22 @@ import hashlib
 from types import SimpleNamespace
 
 import pytest
+from multidict import CIMultiDict
 
 from chaosgate.gateway.body import MAX_KEPT, Body
+from chaosgate.model.prompt_text import read_prompt
+
+
+def sent(data: bytes, *codings: str) -> Body:
+    """A body as it comes, with headers that say how it is coded."""
+    stream = SimpleNamespace(iter_any=lambda: _pieces(data))
+    headers = CIMultiDict(("Content-Encoding", coding) for coding in codings)
+    return Body(SimpleNamespace(body_exists=True, content=stream, headers=headers))  # type: ignore[arg-type]
 
 
 async def read(data: bytes) -> Body:
     """A body that has been read."""
-    stream = SimpleNamespace(iter_any=lambda: _pieces(data))
-    body = Body(SimpleNamespace(body_exists=True, content=stream))  # type: ignore[arg-type]
+    body = sent(data)
     await body.drain()
     return body
 
@@ -42,7 +50,53 @@ async def test_the_model_is_read_from_small_json_objects(data: bytes, model: str
     assert (await read(data)).model() == model
 
 
+@pytest.mark.parametrize("codings", [(), ("identity",), ("Identity",), ("",)])
+async def test_a_body_that_comes_as_it_is_can_be_read(codings: tuple[str, ...]) -> None:
+    assert await sent(b'{"a": 1}', *codings).read_object() == {"a": 1}
+
+
+@pytest.mark.parametrize("codings", [("gzip",), ("identity, br",), ("identity", "gzip")])
+async def test_a_packed_body_cannot(codings: tuple[str, ...]) -> None:
+    assert await sent(b'{"a": 1}', *codings).read_object() == "the body is compressed"
+
+
 async def test_the_digest_is_of_the_whole_body() -> None:
     data = bytes(3 * MAX_KEPT)
 
     assert (await read(data)).digest() == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("data", "sent"),
+    [
+        (
+            b'{"prompt":"x","a":NaN,"b":1e400,"c":12345678901234567890,"d":0.12345678901234567890,"e":-0,"a":2}',
+            b'{"prompt":"y","a":NaN,"b":1e400,"c":12345678901234567890,"d":0.12345678901234567890,"e":-0,"a":2}',
+        ),
+        (
+            b'{"messages": [{"role": "user", "n": 1e400, "content": "x"}, {"role": "tool",  "n": 1E5}], "t": 0.10}',
+            b'{"messages": [{"role": "user", "n": 1e400, "content": "y"},{"role": "tool",  "n": 1E5}], "t": 0.10}',
+        ),
+        (
+            b'{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, {"fps": 1e400}]}]}',
+            b'{"messages": [{"role": "user", "content": [{"type":"text","text":"y"},{"fps": 1e400}]}]}',
+        ),
+        (
+            b'{"messages": [], "messages": [{"role": "user"}]}',
+            b'{"messages": [{"role": "user","content":"y"}], "messages": [{"role": "user","content":"y"}]}',
+        ),
+        ('{"prompt": "x", "u": "é"}'.encode("utf-16"), '{"prompt": "y", "u": "é"}'.encode()),
+        (b'{"prompt": "x", "u": "\xed\xa0\x80"}', b'{"prompt": "y", "u": "\xed\xa0\x80"}'),
+    ],
+)
+async def test_a_rewritten_body_keeps_every_other_value_as_it_was_written(data: bytes, sent: bytes) -> None:
+    stream = SimpleNamespace(iter_any=lambda: _pieces(data))
+    body = Body(SimpleNamespace(body_exists=True, content=stream, headers=CIMultiDict()))  # type: ignore[arg-type]
+    read = await body.read_object()
+    assert isinstance(read, dict)
+    prompt = read_prompt(read)
+    assert prompt is not None
+
+    body.rewrite(prompt.with_text(0, "y"))
+
+    assert body.replaced == sent

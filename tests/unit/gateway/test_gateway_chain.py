@@ -28,9 +28,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosgate.draws import Draw
-from chaosgate.gateway.chain import HEAD
+from chaosgate.gateway.chain import HEAD, Link
+from chaosgate.gateway.ledger import Touch
+from chaosgate.gateway.passage import Passage
 from chaosgate.gateway.server import Gateway
-from chaosgate.model.fault import Delay, Effect, Reply, RequestFault, Sweep, WireFault
+from chaosgate.model.fault import Delay, Effect, Fault, Reply, RequestFault, Sweep, WireFault
+from chaosgate.model.request_facts import RequestFacts
 from chaosgate.units import Duration
 
 
@@ -59,6 +62,12 @@ ALL = [latency(jitter="5ms"), error(), cut()]
 def planned(rows: list[dict[str, Any]]) -> list[tuple[str, str, float, bool]]:
     """The planned ledger, in an order that does not depend on time."""
     return sorted((row["request"], row["fault"], row["draw"], row["planned"]) for row in rows)
+
+
+def links_of(served: Gateway, faults: Sequence[Fault]) -> tuple[list[Link], list[Touch]]:
+    """The links of one request, from the windows that are open now."""
+    chain = served.run.chain
+    return chain.links(faults, chain.open_windows(faults), "7.block1.1", RequestFacts(CHAT))
 
 
 async def send_all(served: Gateway, numbers: list[int], concurrency: int) -> None:
@@ -138,10 +147,11 @@ async def test_delays_of_several_faults_add_up() -> None:
 async def test_a_delay_counts_from_the_arrival() -> None:
     async with gateway("http://127.0.0.1:9", [latency()]) as served:
         served.run.windows.open("slow", 0, 0.05, 60)
-        links, _ = served.run.chain.links(served.run.config.faults, "7.block1.1", CHAT)
-        arrival = served.run.clock.now() - 1
+        links, _ = links_of(served, served.run.config.faults)
+        passage = Passage(due=(arrival := served.run.clock.now() - 1))
+        await served.run.chain.walk(links, passage)
 
-        assert (await served.run.chain.walk(links, arrival)).due == arrival + 0.05
+        assert passage.due == arrival + 0.05
 
 
 async def test_the_gateways_own_time_leaves_delays_out() -> None:
@@ -229,12 +239,14 @@ async def test_a_halt_lets_the_sleeping_go_and_the_ledger_says_so() -> None:
 async def test_a_halt_ends_a_fault_of_several_effects_after_the_one_that_is_on() -> None:
     async with upstream() as url, gateway(url, [latency()]) as served:
         served.run.windows.open("slow", 0, 50.0, 60)
-        links, (touch,) = served.run.chain.links([HoldAndRefuse.model_validate(latency())], "7.block1.1", CHAT)
-        walking = asyncio.ensure_future(served.run.chain.walk(links, served.run.clock.now()))
+        links, (touch,) = links_of(served, [HoldAndRefuse.model_validate(latency())])
+        passage = Passage(due=served.run.clock.now())
+        walking = asyncio.ensure_future(served.run.chain.walk(links, passage))
         await until(lambda: touch.applied)
         served.run.windows.halt("enough")
 
-        assert (await walking).reply is None
+        await walking
+        assert passage.ending is None
         assert str(touch.effect).startswith("delay 50.000 s, halted after ")
 
 
@@ -254,7 +266,7 @@ async def test_a_fault_of_another_surface_has_windows_but_no_effect_here() -> No
     async with upstream() as url, gateway(url, [latency()]) as served:
         stall = Stall.model_validate({**latency(), "kind": "engine.stall"})
         served.run.windows.open("slow", 4, 1.0, 60)
-        links, (touch,) = served.run.chain.links([stall], "7.block1.1", CHAT)
+        links, (touch,) = links_of(served, [stall])
 
         assert links == [HEAD]
         assert (touch.planned, touch.bypassed) == (True, "carried by the engine")

@@ -47,7 +47,10 @@ def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"upstream": "localhost:8000"}, "upstream: String should match pattern '^https?://[^\\s/?#]+[^\\s?#]*$'"),
+        (
+            {"upstream": "localhost:8000"},
+            "upstream: Value error, read 'localhost:8000'; write a base URL, such as http://127.0.0.1:8000",
+        ),
         ({"sed": 1}, "sed: Extra inputs are not permitted"),
         (
             {"faults": [{**latency(), "kind": "wire.latncy"}]},
@@ -58,6 +61,15 @@ def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:
         (
             {"phases": {"block1": ["slo"]}},
             "(document): Value error, phase 'block1': unknown fault 'slo'; did you mean 'slow'?",
+        ),
+        (
+            {"noise": True, "faults": [cut(), latency(), latency("noise-latency")]},
+            "(document): Value error, a fault is called 'noise-latency'; with `noise` such names are those of "
+            "requests: rename it",
+        ),
+        (
+            {"variants": {"canary": "localhost:8000"}},
+            "variants.canary: Value error, read 'localhost:8000'; write a base URL, such as http://127.0.0.1:8000",
         ),
         (
             {"phases": {"anonymous": []}},

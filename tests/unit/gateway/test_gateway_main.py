@@ -95,6 +95,17 @@ def test_a_port_in_use_is_one_line_and_exit_code_2(
     assert not (tmp_path / "ready.json").exists()
 
 
+def test_the_admin_port_stays_on_loopback_unless_it_is_told_where_to_listen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        assert main([*files(tmp_path), "--host", "0.0.0.0", "--admin-port", port]) == 2
+        assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().err
+        assert main([*files(tmp_path), "--admin-host", "127.0.0.2", "--port", port]) == 2
+        assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().err
+
+
 def test_a_port_that_is_no_port_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*files(tmp_path), "--port", "70000"]) == 2
     assert "cannot listen on 127.0.0.1:70000: a port is a number from 0 to 65535" in capsys.readouterr().err

@@ -273,7 +273,7 @@ async def test_a_request_id_that_is_no_id_is_a_400_and_goes_nowhere() -> None:
 
 
 async def test_a_full_ledger_halts_the_run_and_lets_nothing_in() -> None:
-    async with upstream() as url, gateway(url, max_rows=2) as served:
+    async with upstream() as url, gateway(url, limits={"max_rows": 2}) as served:
         assert [(await ask(served.url))[0] for _ in range(2)] == [200, 200]
         status, body = await ask(served.url)
 
@@ -281,3 +281,20 @@ async def test_a_full_ledger_halts_the_run_and_lets_nothing_in() -> None:
         assert json.loads(body)["error"]["message"] == "ledger full: the run is halted; start another"
         assert served.run.windows.halted == "ledger full"
         assert len(await settled(served)) == 2
+
+
+async def test_what_any_line_of_connection_lists_ends_at_the_gateway() -> None:
+    head = b"HTTP/1.1 200 OK\r\nX-Hop: no\r\nConnection: close\r\nConnection: x-hop\r\nContent-Length: 2\r\n\r\nok"
+    async with raw_upstream(head) as url, gateway(url) as served:
+        assert b"X-Hop" not in await raw(served.url, raw_post())
+
+    seen: list[str] = []
+
+    async def script(request: web.Request) -> web.StreamResponse:
+        seen.extend(request.headers)
+        return web.Response()
+
+    async with upstream(script) as url, gateway(url) as served:
+        await raw(served.url, raw_post({"connection": "X-Hop", "X-Hop": "1"}))
+    assert "Content-Length" in seen
+    assert "X-Hop" not in seen

@@ -24,9 +24,6 @@ from gateway_rig import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosgate.gateway.stream import CutPoint
-from chaosgate.model.fault import Cut
-
 TOKENS = 5
 DONE = b"data: [DONE]\n\n"
 
@@ -105,17 +102,6 @@ async def test_the_cut_does_not_depend_on_comments_line_ends_or_chunks(
         assert await read_until_broken(served.url) == ((expected, False) if after < 4 else (whole, True))
 
 
-def test_comments_and_the_final_event_do_not_count() -> None:
-    point = CutPoint(Cut(after=1, marker=False))
-
-    assert point.passed([b": hello\n\n", b"data: 1\n\n", b": there\n\n"]) == [
-        b": hello\n\n",
-        b"data: 1\n\n",
-        b": there\n\n",
-    ]
-    assert point.passed([b": still\n\n", b"data: 2\n\n"]) == [b": still\n\n"]
-
-
 async def test_a_cut_ends_the_request_at_the_server() -> None:
     ended = asyncio.Event()
 
@@ -189,6 +175,15 @@ async def test_what_cannot_be_cut_passes_whole(headers: dict[str, str], reason: 
         assert await ask(served.url, headers=named(1)) == (200, b"".join(events))
         (row,) = await settled(served)
         assert (row["applied"], row["bypassed"]) == (False, reason)
+
+
+@pytest.mark.parametrize("coding", ["identity", "Identity"])
+async def test_what_is_said_to_come_as_it_is_can_be_cut(coding: str) -> None:
+    events = token_events(3)
+    script = streaming(events, {"Content-Encoding": coding})
+    async with upstream(script) as url, gateway(url, [cut(after=1, marker=True)]) as served:
+        served.run.windows.open("cut", 0, 1.0, 60)
+        assert await ask(served.url, headers=named(1)) == (200, events[0] + events[-1])
 
 
 async def test_an_event_without_end_passes_whole() -> None:

@@ -64,6 +64,8 @@ def test_one_token(trace: Trace) -> None:
         "answer": "right",
         "text": "sha256:" + hashlib.sha256(b"blue").hexdigest(),
         "accepted": None,
+        "finish": "stop",
+        "claimed": None,
         "warmup": False,
     }
 
@@ -95,6 +97,14 @@ def test_without_a_marker_the_end_is_when_the_request_was_settled(trace: Trace, 
     trace.settle("ok")
     hand.at = 109.0
     assert trace.observation().end == 4.0
+
+
+def test_what_the_server_says_of_the_answer_is_kept_until_it_says_something_else(trace: Trace) -> None:
+    assert (trace.observation().finish, trace.observation().claimed) == (None, None)
+    usage = '{"choices": [], "usage": {"completion_tokens": %d}}'
+    for data in (usage % 1, token("blue", "stop"), usage % 2, token(None), "[DONE]"):
+        trace.take(data, 3.75)
+    assert (trace.observation().finish, trace.observation().claimed) == ("stop", 2)
 
 
 def test_a_request_that_was_never_settled_is_given_up_now(trace: Trace, hand: HandClock) -> None:
@@ -162,14 +172,25 @@ def test_every_outcome_reaches_the_observation(trace: Trace, outcome: Outcome) -
 @pytest.mark.parametrize(
     ("data", "delta"),
     [
-        ("[DONE]", Delta("", True)),
-        (token("a"), Delta("a", False)),
-        (token(None), Delta("", False)),
-        (token("a", "length"), Delta("a", True)),
-        ('{"choices": []}', Delta("", False)),
-        ('{"choices": [], "usage": {"total_tokens": 3}}', Delta("", False)),
-        ('{"choices": [{"delta": null, "finish_reason": null}], "error": null}', Delta("", False)),
-        ('{"choices": [{"delta": {"content": null}}]}', Delta("", False)),
+        ("[DONE]", Delta(done=True)),
+        (token("a"), Delta("a")),
+        (token(None), Delta()),
+        (token("a", "length"), Delta("a", "length")),
+        (token("a", "bl\x1b[2Jue\n"), Delta("a", "bl\ufffd[2Jue ")),
+        (token("a", "\ud800" + "x" * 99), Delta("a", "\ufffd" + "x" * 63)),
+        ('{"choices": [{"delta": {}, "finish_reason": 7}]}', Delta("", "7")),
+        ('{"choices": []}', Delta()),
+        ('{"choices": [], "usage": null}', Delta()),
+        ('{"choices": [], "usage": {"total_tokens": 3}}', Delta()),
+        ('{"choices": [], "usage": {"completion_tokens": 3}}', Delta(claimed=3)),
+        ('{"choices": [], "usage": {"completion_tokens": -1}}', Delta()),
+        ('{"choices": [], "usage": {"completion_tokens": true}}', Delta()),
+        ('{"choices": [], "usage": {"completion_tokens": 1.5}}', Delta()),
+        ('{"choices": [], "usage": {"completion_tokens": 1' + "0" * 400 + "}}", Delta()),
+        ('{"choices": [], "usage": [3]}', Delta()),
+        ('{"choices": [{"delta": {"content": "a"}}], "usage": {"completion_tokens": 1}}', Delta("a", claimed=1)),
+        ('{"choices": [{"delta": null, "finish_reason": null}], "error": null}', Delta()),
+        ('{"choices": [{"delta": {"content": null}}]}', Delta()),
     ],
 )
 def test_events_are_read(data: str, delta: Delta) -> None:

@@ -120,6 +120,23 @@ def test_health_marks_what_spoils_a_run() -> None:
     ]
 
 
+def test_health_says_how_many_requests_were_unguarded() -> None:
+    facts = {
+        fact.label: fact.value
+        for fact in sections.health_facts(Health(schedule_delay_p99=0.004, requests=900, straddlers=37, unguarded=268))
+    }
+    assert facts["requests"] == "900, of them 268 unguarded: these are the witnesses', all others are judged"
+
+
+def test_a_witness_row_counts_unguarded_requests_where_there_are_any(passing: ReportView) -> None:
+    (row,) = sections.witness_rows(passing)
+    assert row.applied.endswith(" requests")
+    assert "unguarded" not in row.applied
+    body = passing.spec.spec.model_copy(update={"unguarded": 0.3})
+    (row,) = sections.witness_rows(replace(passing, spec=passing.spec.model_copy(update={"spec": body})))
+    assert row.applied.endswith(" unguarded requests")
+
+
 def test_an_unknown_schedule_delay_spoils_a_run() -> None:
     facts = sections.health_facts(Health(schedule_delay_p99=None, requests=9, straddlers=9))
     assert facts[0] == Fact("schedule delay p99", "- (at most 50ms is allowed)", bad=True)

@@ -25,7 +25,7 @@ from chaosgate.deploy.cluster.manifests import (
 )
 from chaosgate.deploy.cluster.ready import wait_reachable, wait_ready
 from chaosgate.errors import DeployError, Problem
-from chaosgate.model.carriage import EngineFaults, engine_faults
+from chaosgate.model.carried_faults import EngineFaults, engine_faults
 from chaosgate.model.result import SecretRef
 from chaosgate.model.spec import ChaosSpec, canonical_json
 from chaosgate.tokens import KEY_VARIABLE, engine_token, token_digest, token_under
@@ -116,10 +116,12 @@ def start_gateway(
         "seed": spec.spec.workload.seed,
         "phases": dict(phases),
         "faults": [fault.to_json() for fault in spec.spec.faults],
+        "filters": [one.to_json() for one in spec.spec.filters],
+        "unguarded": spec.spec.unguarded,
     }
     cluster.apply(config_map(run, "gateway", {CONFIG_FILE: canonical_json(config)}))
     argv = [*_python("chaosgate.gateway"), "--host", "0.0.0.0", "--config", f"{CONFIG_FOLDER}/{CONFIG_FILE}"]
-    argv += ["--port", str(DATA_PORT), "--admin-port", str(ADMIN_PORT)]
+    argv += ["--port", str(DATA_PORT), "--admin-host", "0.0.0.0", "--admin-port", str(ADMIN_PORT)]
     argv += ["--token-key", KEY_VARIABLE, "--lifetime", f"{lifetime:.1f}"]
     name = object_name(run, "gateway")
     ports = {"http": DATA_PORT, "admin": ADMIN_PORT}

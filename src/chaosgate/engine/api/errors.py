@@ -7,6 +7,7 @@ from typing import Any
 
 from chaosgate.engine.api.log import LOG
 from chaosgate.errors import ChaosgateError, one_line
+from chaosgate.model.openai_error import openai_error
 
 
 class ApiError(ChaosgateError):
@@ -28,8 +29,8 @@ class ApiError(ChaosgateError):
         self.code = code
 
     def body(self) -> dict[str, Any]:
-        """`{"error": {"message", "type", "param", "code"}}`."""
-        return {"error": {"message": str(self), "type": self.kind, "param": self.param, "code": self.code}}
+        """The body of the answer."""
+        return openai_error(str(self), self.kind, self.code, self.param)
 
 
 def unexpected(error: Exception, asked: str) -> ApiError:

@@ -50,7 +50,7 @@ class TemporalDrift(EngineFault):
 
     def witness(self, dose: float) -> AnswerWitness:
         """The client gets other answers than in the baseline: two in a hundred of those touched, at least."""
-        return AnswerWitness(DIFFERING * self.select.share, "a model bears noise that is small beside its embeddings")
+        return AnswerWitness(DIFFERING * self.exposure(), "a model bears noise that is small beside its embeddings")
 
     def _swing(self, draw: Draw) -> float:
         return math.sin(2 * math.pi * (request_number(draw.request) % self.period) / self.period)

@@ -8,8 +8,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosgate.draws import Draw
-from chaosgate.model.fault import FAULTS, Cut, Effect, Sweep, WireFault, Witness
+from chaosgate.model.fault import FAULTS, Sweep, WireFault, Witness
 from chaosgate.model.observation import Observation
+from chaosgate.model.stream_edit import Break, Finish, Step, StreamEditor, StreamEvent
+from chaosgate.sse import DONE_EVENT
 from chaosgate.units import Share
 
 
@@ -26,9 +28,9 @@ class StreamCut(WireFault):
 
     max_dose: ClassVar[float] = 1.0
 
-    def effects(self, dose: float, draw: Draw) -> Sequence[Effect]:
+    def editor(self, dose: float, draw: Draw) -> StreamEditor | None:
         """A cut for the share `dose` of streams; those hit at a low dose are hit at a higher one too."""
-        return (Cut(self.after, self.marker),) if draw.at("hit") < dose else ()
+        return CutAfter(self.after, self.marker) if draw.at("hit") < dose else None
 
     def witness(self, dose: float) -> Witness:
         """The client misses the end of its stream, or gets fewer tokens where the marker hides it."""
@@ -36,6 +38,22 @@ class StreamCut(WireFault):
         if self.marker:
             return Witness("share of short answers", "share", rise, lambda seen: float(len(seen.tokens) <= after))
         return Witness("share of streams without their end", "share", rise, _cut)
+
+
+class CutAfter(StreamEditor):
+    """Passes on so many data events; what comes after the last of them is cut off, comments before it are not."""
+
+    def __init__(self, after: int, marker: bool) -> None:
+        self._after = after
+        self._marker = marker
+
+    def event(self, event: StreamEvent) -> Sequence[Step]:
+        """The event as it is, or the end of the stream."""
+        # With the marker a stream that is at its own [DONE] loses nothing.
+        if event.data is None or event.number < self._after or (self._marker and event.done):
+            return (event.raw,)
+        self.effect = f"cut after {self._after} events" + (" with [DONE]" if self._marker else "")
+        return (DONE_EVENT, Finish()) if self._marker else (Break(),)
 
 
 def _cut(seen: Observation) -> float:

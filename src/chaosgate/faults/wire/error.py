@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from chaosgate.draws import Draw
-from chaosgate.model.fault import FAULTS, Effect, Reply, Sweep, WireFault, Witness
+from chaosgate.faults.wire.error_reply import error_reply
+from chaosgate.model.fault import FAULTS, Effect, Sweep, WireFault, Witness
 from chaosgate.model.observation import Observation
 from chaosgate.units import Duration, Share
 
@@ -29,8 +30,7 @@ class WireError(WireFault):
         if draw.at("hit") >= dose:
             return ()
         headers = {} if self.retry_after is None else {"Retry-After": str(round(self.retry_after))}
-        error = {"message": f"injected by {self.name}", "type": "chaos", "param": None, "code": self.status}
-        return (Reply(self.status, headers, {"error": error}),)
+        return (error_reply(self.name, self.status, headers),)
 
     def witness(self, dose: float) -> Witness:
         """The client sees the status; half of the planned share must show."""

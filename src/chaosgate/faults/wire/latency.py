@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from chaosgate.draws import Draw
+from chaosgate.faults.wire.first_token import later_first_token
 from chaosgate.model.fault import FAULTS, Delay, Effect, Sweep, WireFault, Witness
-from chaosgate.model.observation import Observation
 from chaosgate.units import Duration
 
 
@@ -29,8 +29,4 @@ class WireLatency(WireFault):
 
     def witness(self, dose: float) -> Witness:
         """The client waits longer for its first token; half of the planned delay must show in the mean."""
-        return Witness("mean time to first token", "duration", self.least_rise(dose), _time_to_first_token)
-
-
-def _time_to_first_token(seen: Observation) -> float | None:
-    return None if seen.first is None else seen.first - seen.sent
+        return later_first_token(self.least_rise(dose))

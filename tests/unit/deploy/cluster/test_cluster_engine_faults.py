@@ -12,7 +12,7 @@ from simulated_run import LATENCY, OBJECTIVES, stream_spec
 from chaosgate.deploy.cluster import bring_up
 from chaosgate.deploy.cluster.manifests import OwnPod, sweeper_job
 from chaosgate.errors import UsageError
-from chaosgate.model.carriage import EngineFaults
+from chaosgate.model.carried_faults import EngineFaults
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import KEY_VARIABLE, engine_token, run_token, token_digest
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.model.carriage import (
+from chaosgate.model.carried_faults import (
     CarriedFaults,
     Dosed,
     EngineFaults,

@@ -1,4 +1,4 @@
-"""Faults inside the engine on their way there and back: laid into a header, and settled by what the engine answers."""
+"""Loads: faults inside the engine on their way there and back, in headers, and what the ledger says of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import aiohttp
 
-from chaosgate.gateway.chain import PlannedLoad, SharedWindow
-from chaosgate.model.carriage import CarriedFaults, Dosed, carried_names, refused_names
+from chaosgate.gateway.passage import PlannedLoad, SharedWindow
+from chaosgate.model.carried_faults import CarriedFaults, Dosed, carried_names, refused_names
 from chaosgate.model.fault_headers import CARRIED_HEADER, EVERY, FAULTS_HEADER, REFUSED_HEADER, TOKEN_HEADER
 
 NO_ANSWER = "no answer of the engine"

@@ -1,0 +1,1 @@
+"""Faults of a conversation as a whole: what was said before the question."""

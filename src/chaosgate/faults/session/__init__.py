@@ -1,0 +1,1 @@
+"""Faults of a session, to which the turns of a conversation belong."""
