@@ -5,49 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from small_drill import Drill
+from small_drill import Drill, write_answers_spec
 
 from chaosgate.artifacts import ESTIMATES, LEDGER, read_lines
-from chaosgate.model.load import parse_spec
+from chaosgate.model.load import load_spec
 from chaosgate.model.observation import LedgerRow
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 FILTERS = "  filters: [{kind: prompt-sanitiser}]\n  unguarded: 30 %\n"
-SPEC = """\
-apiVersion: chaosgate/v1
-kind: ChaosSpec
-metadata: {name: cured-drill}
-spec:
-  target: {engine: embedded, model: embedded/tiny}
-  workload:
-    arrivals: {process: constant, rate: 40/s}
-    prompts: {set: recall-24}
-    maxTokens: 8
-    warmup: 400ms
-    timeout: 5s
-    seed: 5
-  steadyState:
-    windows: 3
-    hold: 1s
-    objectives:
-      - {sli: error-rate, bound: "<= 20 %"}
-FILTERS\
+REST = """\
   faults:
     - name: hijack
       kind: prompt.injection
       dose: {parameter: probability, values: [100 %], windows: 3, hold: 1s, washout: 150ms}
   objectives:
     - {name: cured, sli: exact-match, bound: ">= 90 %", at: {dose: all}, severity: gate}
-  tracking: {experiment: chaosgate/tests}
 """
 
 
 def finished(folder_of: pytest.TempPathFactory, filters: str) -> Iterator[Drill]:
     """The drill, run to its end."""
     folder = folder_of.mktemp("cured")
-    spec = folder / "spec.yaml"
-    spec.write_text(SPEC.replace("FILTERS", filters))
+    spec = write_answers_spec(folder, "cured-drill", "40/s", filters + REST)
     drill = Drill(folder / "state", spec)
     _, output = drill.finish()
     assert (drill.folder / "conclude" / ESTIMATES.file).exists(), output
@@ -90,7 +70,7 @@ def test_only_the_unguarded_requests_saw_the_attack(cured: Drill) -> None:
 
 
 def test_the_ledger_tells_the_arms_apart(cured: Drill) -> None:
-    spec = parse_spec(SPEC.replace("FILTERS", FILTERS), "spec.yaml")
+    spec = load_spec(cured.spec)
     rows: list[LedgerRow] = read_lines(cured.folder / "block1-measure" / LEDGER.file, LEDGER)
     attacked = [row for row in rows if row.dose]
     assert len(attacked) > 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import pytest
-from small_drill import Drill
+from small_drill import Drill, write_answers_spec
 
 from chaosgate.artifacts import ESTIMATES, LEDGER, OBSERVATIONS, read_lines
 from chaosgate.model.observation import LedgerRow, Observation
@@ -13,31 +13,13 @@ from chaosgate.tokens import engine_token, read_token_file, token_digest
 
 pytestmark = pytest.mark.slow
 
-SPEC = """\
-apiVersion: chaosgate/v1
-kind: ChaosSpec
-metadata: {name: overwrite-drill}
-spec:
-  target: {engine: embedded, model: embedded/tiny}
-  workload:
-    arrivals: {process: constant, rate: 20/s}
-    prompts: {set: recall-24}
-    maxTokens: 8
-    warmup: 400ms
-    timeout: 5s
-    seed: 5
-  steadyState:
-    windows: 3
-    hold: 1s
-    objectives:
-      - {sli: error-rate, bound: "<= 20 %"}
+REST = """\
   faults:
     - name: overwritten
       kind: kv.token-overwrite
       dose: {parameter: share, values: [15 %, 70 %], windows: 3, hold: 1s, washout: 150ms}
   objectives:
     - {name: back, sli: exact-match, bound: ">= 95 %", at: recovery, severity: gate}
-  tracking: {experiment: chaosgate/tests}
 """
 
 
@@ -45,8 +27,7 @@ spec:
 def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
     """The drill, run to its end."""
     folder = tmp_path_factory.mktemp("overwrite")
-    spec = folder / "spec.yaml"
-    spec.write_text(SPEC)
+    spec = write_answers_spec(folder, "overwrite-drill", "20/s", REST)
     drill = Drill(folder / "state", spec)
     code, output = drill.finish()
     # A busy machine may delay the load generator, which is inconclusive; anything else is a fault of the drill.

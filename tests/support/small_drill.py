@@ -53,6 +53,27 @@ spec:
   safety: {{stopWhen: [{{sli: error-rate, bound: "> 50 %", consecutive: 2}}]}}
   tracking: {{experiment: chaosgate/tests}}
 """
+ANSWERS = """\
+apiVersion: chaosgate/v1
+kind: ChaosSpec
+metadata: {{name: {name}}}
+spec:
+  target: {{engine: embedded, model: embedded/tiny}}
+  workload:
+    arrivals: {{process: constant, rate: {rate}}}
+    prompts: {{set: recall-24}}
+    maxTokens: 8
+    warmup: 400ms
+    timeout: 5s
+    seed: 5
+  steadyState:
+    windows: 3
+    hold: 1s
+    objectives:
+      - {{sli: error-rate, bound: "<= 20 %"}}
+  tracking: {{experiment: chaosgate/tests}}
+{rest}"""
+"""A spec that looks at whole answers; `rest` says what is injected and asked."""
 EMBEDDED = "{engine: embedded, model: embedded/tiny}"
 
 
@@ -68,6 +89,13 @@ def write_spec(
     """The small spec as a file; unharmed it passes, as its one objective bounds the errors and there are none."""
     file = folder / f"{name}.yaml"
     file.write_text(SPEC.format(target=target, hold=hold, prompts=prompts, bound=bound, name=name))
+    return file
+
+
+def write_answers_spec(folder: Path, name: str, rate: str, rest: str) -> Path:
+    """A spec that looks at whole answers as a file."""
+    file = folder / f"{name}.yaml"
+    file.write_text(ANSWERS.format(name=name, rate=rate, rest=rest))
     return file
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from chaosgate.artifacts.files import write_whole
+from chaosgate.deploy.gateway_config import gateway_config
 from chaosgate.deploy.processes import last_lines, python, spawn
 from chaosgate.errors import DeployError, Problem
 from chaosgate.model.carried_faults import EngineFaults, engine_faults
 from chaosgate.model.fault import ClusterFault
 from chaosgate.model.result import Process, SecretRef
-from chaosgate.model.spec import ChaosSpec, canonical_json
+from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import engine_token, read_token_file, token_digest
 
 READY_DEADLINE = 30.0
@@ -86,18 +87,8 @@ def start_gateway(
     spec: ChaosSpec, run: str, run_dir: Path, upstream: str, phases: Mapping[str, list[str]], lifetime: float
 ) -> Served:
     """The run's gateway in front of `upstream`; `phases` says which faults each phase may see."""
-    config = {
-        "upstream": upstream,
-        "run": run,
-        "spec": spec.digest(),
-        "seed": spec.spec.workload.seed,
-        "phases": dict(phases),
-        "faults": [fault.to_json() for fault in spec.spec.faults],
-        "filters": [one.to_json() for one in spec.spec.filters],
-        "unguarded": spec.spec.unguarded,
-    }
     config_file = run_dir / "gateway.json"
-    write_whole(config_file, canonical_json(config).encode())
+    write_whole(config_file, gateway_config(spec, run, upstream, phases).encode())
     words = ("--host", "127.0.0.1", "--port", "0", "--admin-port", "0")
     files = ("--config", str(config_file), "--token-file", str(token_file(run_dir)))
     return start_server(run_dir, "gateway", ("-m", "chaosgate.gateway", *words, *files), lifetime)

@@ -9,7 +9,7 @@ fault inside the engine is laid on the request, which takes it there if no reply
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from chaosgate.draws import Draw
 from chaosgate.gateway.clock import Clock
@@ -19,6 +19,8 @@ from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.windows import ActiveWindow, Windows
 from chaosgate.model.fault import Delay, Effect, EngineFault, Fault, Reply, RequestFault, Reset, WireFault
 from chaosgate.model.request_facts import RequestFacts
+
+Carried = TypeVar("Carried", bound=Fault)
 
 
 class Link(Protocol):
@@ -35,14 +37,18 @@ class Head:
         """Nothing happens here."""
 
 
-class FaultLink:
-    """One fault for one request: carries out what it decides and says in the ledger what became of it."""
+class OneFault(Generic[Carried]):
+    """What a link of one fault knows: the fault, the request's draws and touch, and the chain that it is part of."""
 
-    def __init__(self, fault: WireFault, draw: Draw, touch: Touch, chain: Chain) -> None:
+    def __init__(self, fault: Carried, draw: Draw, touch: Touch, chain: Chain) -> None:
         self._fault = fault
         self._draw = draw
         self._touch = touch
         self._chain = chain
+
+
+class FaultLink(OneFault[WireFault]):
+    """One fault for one request: carries out what it decides and says in the ledger what became of it."""
 
     async def act_on(self, passage: Passage) -> None:
         """Apply the fault's effects, then its rewriting; none once the request is answered or the run halted."""
@@ -105,14 +111,8 @@ class FaultLink:
                 self._touch.effect = f"{self._touch.effect}, {ended} after {held:.3f} s"
 
 
-class EngineLink:
+class EngineLink(OneFault[EngineFault]):
     """One fault inside the engine for one request: lays it on the request, dose 0 as every other."""
-
-    def __init__(self, fault: EngineFault, draw: Draw, touch: Touch, chain: Chain) -> None:
-        self._fault = fault
-        self._draw = draw
-        self._touch = touch
-        self._chain = chain
 
     async def act_on(self, passage: Passage) -> None:
         """Lay the fault on the request unless that is answered or the run halted."""

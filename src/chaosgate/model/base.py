@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from chaosgate.errors import UsageError, one_line
+from chaosgate.errors import RegistryError, UsageError, one_line
+from chaosgate.registry import Registry
 from chaosgate.strict_json import parse_json
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,6 +33,19 @@ class Frozen(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data with every field written out, defaults included."""
         return self.model_dump(mode="json")
+
+
+def of_its_kind(kinds: Registry[Any], base: type[BaseModel], data: Any, example: str) -> Any:
+    """What resolved `data` describes, by its kind; an item of `base` as it is. A ValueError says what is wrong."""
+    if isinstance(data, base):
+        return data
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str):
+        raise ValueError(f"a {kinds.noun.removesuffix(' kind')} is an object with a `kind`, such as {example}")
+    try:
+        return kinds.get(kind).model_validate(data)
+    except RegistryError as error:
+        raise ValueError(str(error)) from error
 
 
 def first_refusal(error: ValidationError) -> str:

@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 from pydantic import Field, model_validator
 
 from chaosgate.draws import Draw
-from chaosgate.errors import RegistryError
-from chaosgate.model.base import Frozen, Name
+from chaosgate.model.base import Frozen, Name, of_its_kind
 from chaosgate.model.change import Change, Permission, TargetPod
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, Observation, Sample
@@ -370,12 +369,4 @@ FAULTS: Registry[Fault] = Registry("fault kind")
 
 def fault_of(data: Any) -> Any:
     """The fault that resolved `data` describes, by its kind; a fault as it is. A ValueError says what is wrong."""
-    if isinstance(data, Fault):
-        return data
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str):
-        raise ValueError("a fault is an object with a `kind`, such as wire.latency")
-    try:
-        return FAULTS.get(kind).model_validate(data)
-    except RegistryError as error:
-        raise ValueError(str(error)) from error
+    return of_its_kind(FAULTS, Fault, data, "wire.latency")

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chaosgate.draws import Draw
-from chaosgate.errors import RegistryError
-from chaosgate.model.base import Frozen
+from chaosgate.model.base import Frozen, of_its_kind
 from chaosgate.model.prompt_text import PromptText
 from chaosgate.model.request_facts import RequestFacts
 from chaosgate.registry import Registry
@@ -132,12 +131,4 @@ def passes_unguarded(share: float, seed: int, request: str) -> bool:
 
 def filter_of(data: Any) -> Any:
     """The filter that resolved `data` describes, by its kind; a filter as it is. A ValueError says what is wrong."""
-    if isinstance(data, Filter):
-        return data
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str):
-        raise ValueError("a filter is an object with a `kind`, such as byte-limit")
-    try:
-        return FILTERS.get(kind).model_validate(data)
-    except RegistryError as error:
-        raise ValueError(str(error)) from error
+    return of_its_kind(FILTERS, Filter, data, "byte-limit")

@@ -22,7 +22,7 @@ def _class_of(kinds: Registry[Any], item: Any, path: DataPath) -> type[BaseModel
     """The class of an item by its `kind`, or why there is none."""
     where = (*path, "kind")
     if not isinstance(item, dict):
-        return Problem(path, f"read {yaml_type(item)}; write a mapping with `name`, `kind` and what the kind needs")
+        return Problem(path, f"read {yaml_type(item)}; write a mapping with `kind` and what the kind needs")
     if "kind" not in item:
         return Problem(where, f"is missing; known {kinds.noun}s: {', '.join(kinds.names()) or 'none'}")
     if not isinstance(item["kind"], str):

@@ -24,10 +24,11 @@ from chaosgate.deploy.cluster.manifests import (
     sweeper_job,
 )
 from chaosgate.deploy.cluster.ready import wait_reachable, wait_ready
+from chaosgate.deploy.gateway_config import gateway_config
 from chaosgate.errors import DeployError, Problem
 from chaosgate.model.carried_faults import EngineFaults, engine_faults
 from chaosgate.model.result import SecretRef
-from chaosgate.model.spec import ChaosSpec, canonical_json
+from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import KEY_VARIABLE, engine_token, token_digest, token_under
 
 READY_DEADLINE = 300.0
@@ -109,17 +110,8 @@ def start_gateway(
     lifetime: float,
 ) -> tuple[str, str]:
     """The run's gateway in front of `upstream`; its data and its admin address."""
-    config = {
-        "upstream": upstream,
-        "run": run,
-        "spec": spec.digest(),
-        "seed": spec.spec.workload.seed,
-        "phases": dict(phases),
-        "faults": [fault.to_json() for fault in spec.spec.faults],
-        "filters": [one.to_json() for one in spec.spec.filters],
-        "unguarded": spec.spec.unguarded,
-    }
-    cluster.apply(config_map(run, "gateway", {CONFIG_FILE: canonical_json(config)}))
+    config = gateway_config(spec, run, upstream, phases)
+    cluster.apply(config_map(run, "gateway", {CONFIG_FILE: config}))
     argv = [*_python("chaosgate.gateway"), "--host", "0.0.0.0", "--config", f"{CONFIG_FOLDER}/{CONFIG_FILE}"]
     argv += ["--port", str(DATA_PORT), "--admin-host", "0.0.0.0", "--admin-port", str(ADMIN_PORT)]
     argv += ["--token-key", KEY_VARIABLE, "--lifetime", f"{lifetime:.1f}"]
