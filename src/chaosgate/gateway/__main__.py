@@ -17,7 +17,7 @@ from chaosgate.gateway.config import load_config
 from chaosgate.gateway.server import Gateway
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import lifetime_argument, listen
-from chaosgate.serving import allow_files, set_within, told_to_end
+from chaosgate.serving import allow_files, set_within, short_collections, told_to_end
 from chaosgate.tokens import read_token_file, token_under
 
 
@@ -46,7 +46,9 @@ async def _serve(gateway: Gateway, ready_file: Path | None, lifetime: float | No
         ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
         if ready_file is not None:
             write_whole(ready_file, json.dumps(ready).encode() + b"\n")
-        if not await set_within(told, lifetime):
+        with short_collections():
+            ended = await set_within(told, lifetime)
+        if not ended:
             print(f"chaosgate gateway: its lifetime of {lifetime:g} s is over", file=sys.stderr)
 
 

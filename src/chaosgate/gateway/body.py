@@ -25,6 +25,7 @@ class Body:
     def __init__(self, request: web.Request) -> None:
         self.exists = request.body_exists
         self._content = request.content
+        self._sized = hdrs.CONTENT_LENGTH in request.headers
         self._packed = content_coding(request.headers.getall(hdrs.CONTENT_ENCODING, ())) is not None
         self._digest = hashlib.sha256()
         self._kept = bytearray()
@@ -42,6 +43,22 @@ class Body:
         self._when_sent = call if self.exists else None
         if not self.exists:
             call()
+
+    def in_one_piece(self) -> bytes | None:
+        """The body as bytes where it is short and is here: it goes out together with the head.
+
+        None where it has not come yet, or where somebody wants to know when it is sent.
+        """
+        if self._when_sent is not None:
+            return None
+        if self.replaced is None and not self._ahead and self._has_come():
+            data = self._content.read_nowait()
+            self._count(data)
+            self._whole, self.replaced = True, data
+        return self.replaced if self.replaced is not None and len(self.replaced) <= MAX_KEPT else None
+
+    def _has_come(self) -> bool:
+        return self._sized and self._content.is_eof() and self._content.total_bytes <= MAX_KEPT
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The bytes as they go upstream, those that were read ahead first."""
@@ -105,11 +122,14 @@ class Body:
 
     async def _read(self) -> AsyncIterator[bytes]:
         async for chunk in self._content.iter_any():
-            self.size += len(chunk)
-            self._digest.update(chunk)
-            if self.size <= MAX_KEPT:
-                self._kept += chunk
+            self._count(chunk)
             yield chunk
+
+    def _count(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        self._digest.update(chunk)
+        if self.size <= MAX_KEPT:
+            self._kept += chunk
 
 
 def _decoded(body: bytes | bytearray) -> str:

@@ -61,11 +61,18 @@ def _path_below(server: str, url: str) -> str | None:
 
 
 def _passed(headers: CIMultiDictProxy[str], dropped: frozenset[str]) -> CIMultiDict[str]:
-    kept = ((name, value) for name, value in headers.items() if name.lower() not in dropped)
-    return CIMultiDict((name, value) for name, value in kept if not name.lower().startswith(OWN_PREFIX))
+    # Every request and response comes through here; one list is cheaper than generators of pairs.
+    kept = []
+    for pair in headers.items():
+        name = pair[0].lower()
+        if name not in dropped and not name.startswith(OWN_PREFIX):
+            kept.append(pair)
+    return CIMultiDict(kept)
 
 
 def _of_this_connection(headers: CIMultiDictProxy[str]) -> frozenset[str]:
     """Names of the headers that end here: the fixed ones and those that `Connection` lists."""
     listed = headers.getall(hdrs.CONNECTION, ())
+    if not listed:
+        return _HOP_BY_HOP
     return _HOP_BY_HOP | {name.strip().lower() for line in listed for name in line.split(",")}

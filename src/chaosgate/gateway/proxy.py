@@ -218,7 +218,7 @@ class Proxy:
                 request.method,
                 URL(server.url + target, encoded=True),
                 headers=headers,
-                data=body.chunks() if body.exists else None,
+                data=(body.in_one_piece() or body.chunks()) if body.exists else None,
                 allow_redirects=False,
             )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
+from aiohttp import StreamReader
 from multidict import CIMultiDict
 
 from chaosgate.gateway.body import MAX_KEPT, Body
@@ -48,6 +50,40 @@ async def _pieces(data: bytes):
 )
 async def test_the_model_is_read_from_small_json_objects(data: bytes, model: str) -> None:
     assert (await read(data)).model() == model
+
+
+def arrived(data: bytes, *, whole: bool = True, length: bool = True) -> Body:
+    """A body that came with its head; of one that is not `whole` the end is still on its way."""
+    stream = StreamReader(Mock(_reading_paused=False), limit=2 * MAX_KEPT, loop=asyncio.get_running_loop())
+    stream.feed_data(data)
+    if whole:
+        stream.feed_eof()
+    headers = CIMultiDict([("Content-Length", str(len(data)))] if length else [])
+    return Body(SimpleNamespace(body_exists=True, content=stream, headers=headers))  # type: ignore[arg-type]
+
+
+async def test_a_short_body_that_is_here_goes_in_one_piece_as_often_as_it_is_asked_for() -> None:
+    body = arrived(b'{"model": "tiny"}')
+    assert [body.in_one_piece(), body.in_one_piece()] == [b'{"model": "tiny"}'] * 2
+    assert (body.model(), body.size) == ("tiny", 17)
+    assert body.digest() == hashlib.sha256(b'{"model": "tiny"}').hexdigest()
+    assert body.keep()
+    assert [chunk async for chunk in body.chunks()] == [b'{"model": "tiny"}']
+
+
+@pytest.mark.parametrize(
+    ("size", "whole", "length"), [(MAX_KEPT + 1, True, True), (10, False, True), (10, True, False)]
+)
+async def test_any_other_body_goes_as_it_comes(size: int, whole: bool, length: bool) -> None:
+    assert arrived(b"x" * size, whole=whole, length=length).in_one_piece() is None
+
+
+async def test_a_body_whose_end_somebody_waits_for_goes_as_it_comes() -> None:
+    body, sent = arrived(b"{}"), []
+    body.when_sent(lambda: sent.append("now"))
+    assert body.in_one_piece() is None
+    assert [chunk async for chunk in body.chunks()] == [b"{}"]
+    assert sent == ["now"]
 
 
 @pytest.mark.parametrize("codings", [(), ("identity",), ("Identity",), ("",)])
