@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from chaosgate.model.openai_error import openai_error
@@ -32,3 +32,16 @@ async def send(request: web.Request, response: web.Response) -> web.Response:
     await response.prepare(request)
     await response.write_eof()
     return response
+
+
+@web.middleware
+async def answer_pathless(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Answer what names no path, and so nothing behind the gateway: `OPTIONS *` and CONNECT (RFC 9110, 9.3.6, 9.3.7)."""
+    if request.match_info.http_exception is None:
+        return await handler(request)
+    if request.method == hdrs.METH_OPTIONS:
+        return await send(request, web.Response(status=204))
+    why = f"{request.method} {request.raw_path[:100]}: this is a gateway, no forward proxy; ask for a path such as /v1"
+    return await send(request, error_answer(405 if request.method == hdrs.METH_CONNECT else 400, why))

@@ -20,7 +20,7 @@ from chaosgate.gateway.filtering import Filtering
 from chaosgate.gateway.headers import lead_back, request_headers, unclear_framing
 from chaosgate.gateway.identity import ANONYMOUS, BadRequestId, RequestId, anonymous_id, read_request_id
 from chaosgate.gateway.ledger import Visit
-from chaosgate.gateway.own_answers import error_answer, json_answer, send
+from chaosgate.gateway.own_answers import answer_pathless, error_answer, json_answer, send
 from chaosgate.gateway.passage import Passage
 from chaosgate.gateway.state import RunState
 from chaosgate.gateway.stream import (
@@ -67,7 +67,7 @@ class Proxy:
 
     def application(self) -> web.Application:
         """The aiohttp application for the data port: any method, any path."""
-        application = web.Application()
+        application = web.Application(middlewares=[answer_pathless])
         application.on_response_prepare.extend((remove_own_headers, tell_wishes))
         application.router.add_route("*", "/{path:.*}", self.handle)
         return application

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from gateway_rig import gateway, raw, upstream
 
 from chaosgate.gateway.own_answers import error_answer, json_answer
 
@@ -27,3 +28,17 @@ def test_headers_come_besides_or_in_the_place_of_its_own() -> None:
 def test_a_number_that_json_does_not_know_is_never_sent() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_answer(200, {"code": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("OPTIONS * HTTP/1.1", b"204 No Content", b""),
+        ("CONNECT example.org:443 HTTP/1.1", b"405 Method Not Allowed", b"no forward proxy"),
+    ],
+)
+async def test_what_names_no_path_is_answered_here(line: str, status: bytes, said: bytes) -> None:
+    async with upstream() as url, gateway(url) as served:
+        answer = await raw(served.url, f"{line}\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert said in answer
