@@ -5,7 +5,7 @@ UV_VERSION := 0.13.9
 # Byte code is compiled at install time: where PYTHONDONTWRITEBYTECODE is set a fresh environment starts twice as slowly.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup drill test test-image test-cluster test-cluster-all test-cluster-kind cluster-build test-torch train lint check generate lock image bench clean
+.PHONY: setup drill test test-thorough test-image test-cluster test-cluster-all test-cluster-kind cluster-build test-torch train lint check generate lock image bench clean
 setup: .venv/.ready
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -19,9 +19,14 @@ drill: setup
 	$(BIN)/chaosgate run chaos-specs/scenarios/stream-degradation.yaml
 
 # What measures latency runs alone: a drill beside another may be inconclusive, and rightly so.
+# Drills measure, so that tests/e2e and tests/docs run one after the other.
 test: setup
-	$(BIN)/pytest tests/unit tests/contract -n 2
-	$(BIN)/pytest tests/e2e tests/docs
+	$(BIN)/pytest tests/unit tests/contract -m "not thorough" -n 2
+	$(BIN)/pytest tests/e2e tests/docs -m "not thorough"
+
+test-thorough: setup
+	$(BIN)/pytest tests/unit tests/contract -m thorough -n 2
+	$(BIN)/pytest tests/e2e tests/docs -m thorough
 
 test-image: setup
 	$(BIN)/pytest tests/image
