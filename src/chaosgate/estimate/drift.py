@@ -47,9 +47,9 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
     One, too, where the first or the last hold no request that counts: then nobody can tell.
-    A rate is compared itself. They differ when their 95 % intervals do not meet. The design effect is pooled over the baseline, the first and the
-    last controls, each with its own mean, so that a drift does not widen its own yardstick; the controls between are
-    left out, in which a drift under way would do that.
+    A rate is compared itself. They differ when their 95 % intervals do not meet. The design effect is pooled over the
+    baseline, the first and the last controls, each with its own mean, so that a drift does not widen its own yardstick;
+    the controls between are left out, in which a drift under way would do that.
     """
     for criterion in criteria(spec):
         controls = windows.controls(criterion.fault)

@@ -151,7 +151,7 @@ def _statistic(
     observations: Iterable[Observation],
     more: Sequence[float] = (),
 ) -> float | None:
-    """The SLI over one second; a rate is what its requests that ended come to."""
+    """The SLI over one second, None where no request gives a number; a rate is what those that ended come to."""
     values = [*more, *chain.from_iterable(numbers(Sample(observation, None)) for observation in observations)]
     if not values:
         return None

@@ -171,7 +171,8 @@ def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
 def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator[Problem]:
     """An SLI that `what` judges request by request: its kind, without a percentile, and no rate."""
     if name in SLIS and SLIS.get(name).statistic == "rate":
-        yield Problem((*path, "sli"), f"read {name!r}, a rate; {what} judges request by request: write one such as ttft")
+        message = f"read {name!r}, a rate; {what} judges request by request: write an SLI such as ttft"
+        yield Problem((*path, "sli"), message)
         return
     if name in SLIS:
         yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
@@ -233,8 +234,9 @@ def _dose_range(path: DataPath, at: DoseRange, fault: Fault) -> Iterator[Problem
 
 def _needs_slo(draft: Draft, path: DataPath, name: str) -> Iterator[Problem]:
     if name in SLIS and SLIS.get(name).reads_slo and not _listed(draft.data, SLO_LIST):
-        example = "`slo: [{sli: ttft, bound: \"<= 300ms\"}]`"
-        yield Problem((*path, "sli"), f"read {name!r}, and the spec does not say which requests are good; add {example}")
+        example = '`slo: [{sli: ttft, bound: "<= 300ms"}]`'
+        message = f"read {name!r}, and nothing says which requests are good; add {example} to `spec`"
+        yield Problem((*path, "sli"), message)
 
 
 def _stop_condition(path: DataPath, condition: StopCondition) -> Iterator[Problem]:
