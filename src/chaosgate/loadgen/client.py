@@ -99,8 +99,8 @@ class ChatClient:
         splitter, now = EventSplitter(), self._clock.now
         async for chunk in response.content.iter_any():
             at = now()
-            trace.take_all(splitter.feed_data(chunk), at)
-        trace.take_all(splitter.close_data(), now())
+            trace.take(splitter.feed_data(chunk), at)
+        trace.take(splitter.close_data(), now())
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -29,6 +29,20 @@ class Frozen(BaseModel):
         ser_json_inf_nan="constants",
         use_attribute_docstrings=True,
     )
+
+    @classmethod
+    def of_checked(cls, **values: Any) -> Self:
+        """An object of `values`, one for every field, that are known to be of the fields' types: nothing is checked.
+
+        It takes a quarter of the time of checking, for what is made thousands of times a second.
+        """
+        made = cls.__new__(cls)
+        # What BaseModel.model_construct sets, without its look at every field.
+        object.__setattr__(made, "__dict__", values)
+        object.__setattr__(made, "__pydantic_fields_set__", set(values))
+        object.__setattr__(made, "__pydantic_extra__", None)
+        object.__setattr__(made, "__pydantic_private__", None)
+        return made
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data with every field written out, defaults included."""
