@@ -49,6 +49,25 @@ class Pending:
 class Trace:
     """One request in flight. `observation` may be asked at any time: until `settle` the request counts as given up."""
 
+    __slots__ = (
+        "_asked",
+        "_claimed",
+        "_clock",
+        "_end",
+        "_events",
+        "_finish",
+        "_last",
+        "_opened",
+        "_outcome",
+        "_pieces",
+        "_reasoning",
+        "_sent",
+        "_tokens",
+        "call",
+        "finished",
+        "status",
+    )
+
     def __init__(self, call: Call, clock: PhaseClock) -> None:
         self.call = call
         self.status: int | None = None
@@ -94,17 +113,17 @@ class Trace:
         if choice.finish_reason is not None:
             self._finish = finish_reason(choice.finish_reason)
             self.finished = True
-        self._opened = at if self._opened is None else self._opened
-        self._last = at
         self._events += 1
+        self._last = at
         text = choice.delta
-        if text is None:
-            return
-        if text.content:
-            self._tokens.append(at)
-            self._pieces.append(text.content)
-        elif text.reasoning_content or text.reasoning:
-            self._reasoning.append(at)
+        if text is not None:
+            if text.content:
+                self._tokens.append(at)
+                self._pieces.append(text.content)
+            elif text.reasoning_content or text.reasoning:
+                self._reasoning.append(at)
+        if self._opened is None:
+            self._opened = at
 
     def _take_usage(self, usage: Usage) -> None:
         claimed, asked = known_count(usage.completion_tokens), known_count(usage.prompt_tokens)
@@ -127,28 +146,30 @@ class Trace:
         end = self._clock.now() if self._end is None else self._end
         text = "".join(self._pieces)
         return Observation.of_checked(
-            request=self.call.request,
-            phase=self.call.phase,
-            prompt=self.call.prompt_name,
-            scheduled=self.call.scheduled,
-            sent=end if self._sent is None else self._sent,
-            first=self._tokens[0] if self._tokens else None,
-            tokens=tuple(self._tokens),
-            end=end,
-            status=self.status,
-            outcome=self._outcome,
-            answer=self.call.prompt.grade(text),
-            accepted=self._accepted(text),
-            text=text_digest(text),
-            finish=self._finish,
-            claimed=self._claimed,
-            prompt_tokens=self._asked,
-            opened=self._opened,
-            last=self._last,
-            events=self._events,
-            reasoning=tuple(self._reasoning),
-            tenant=None,
-            warmup=self.call.warmup,
+            {
+                "request": self.call.request,
+                "phase": self.call.phase,
+                "prompt": self.call.prompt_name,
+                "scheduled": self.call.scheduled,
+                "sent": end if self._sent is None else self._sent,
+                "first": self._tokens[0] if self._tokens else None,
+                "tokens": tuple(self._tokens),
+                "end": end,
+                "status": self.status,
+                "outcome": self._outcome,
+                "answer": self.call.prompt.grade(text),
+                "accepted": self._accepted(text),
+                "text": text_digest(text),
+                "finish": self._finish,
+                "claimed": self._claimed,
+                "prompt_tokens": self._asked,
+                "opened": self._opened,
+                "last": self._last,
+                "events": self._events,
+                "reasoning": tuple(self._reasoning),
+                "tenant": None,
+                "warmup": self.call.warmup,
+            }
         )
 
     def _accepted(self, text: str) -> bool | None:
