@@ -82,14 +82,14 @@ def named() -> Iterator[SliRef]:
 
 
 def taken(requests: int) -> float:
-    """Seconds for every SLI; each must have its interval."""
+    """Seconds of one core for every SLI; each must have its interval."""
     cut = windows(requests)
-    begun = time.perf_counter()
+    begun = time.process_time()
     for ref in named():
         numbers = estimate(ref, cut[: WINDOWS // 2], [cut[WINDOWS // 2 :]])
         if numbers.reason is not None:
             sys.exit(f"{ref.name}: {numbers.reason}")
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
 def main() -> None:
@@ -99,6 +99,7 @@ def main() -> None:
         parser.add_argument(flag, action="store_true")
     words = parser.parse_args()
     if words.selftest:
+        taken(REQUESTS // 20)  # What is imported on first use is not counted.
         see_twofold(taken(REQUESTS // 2), taken(REQUESTS))
         return
     figures = [Figure("slis_1m_tokens_s", taken(REQUESTS), "s", 5.0)]

@@ -61,7 +61,7 @@ def test_requests_that_end_late_stretch_the_time_over_which_rates_are_taken() ->
 
 
 def test_a_client_that_lags_makes_the_measurement_invalid() -> None:
-    on_time, late = [request(sent=1.05)] * 100, [request(sent=1.0625)] * 2
+    on_time, late = [request(sent=1.046875)] * 100, [request(sent=1.0625)] * 2
     assert summarise(on_time, 10.0).invalid is None
     assert summarise([*on_time, *late], 10.0).invalid == (
         "the client lagged behind its schedule: P99 of the delay is 62.5ms, at most 50ms is allowed; send less, or use "
