@@ -110,6 +110,6 @@ def test_the_true_p95_is_more_than_a_second_and_the_service_time_hides_it(summar
 
 
 def test_a_client_that_holds_requests_back_is_said_to_lag(summary: Summary) -> None:
-    assert summary.schedule_delay.p95 == pytest.approx(summary.latencies["ttft"].p95 - SERVICE)
+    assert 1.0 < summary.schedule_delay.p95 < summary.latencies["ttft"].p95
     assert summary.invalid is not None
     assert "the client lagged behind its schedule" in summary.invalid
