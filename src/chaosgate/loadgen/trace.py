@@ -34,6 +34,8 @@ class Call:
     prompt: Prompt
     scheduled: float
     warmup: bool
+    tenant: str | None = None
+    """The tenant of the workload that it is of."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class Trace:
                 "last": self._last,
                 "events": self._events,
                 "reasoning": tuple(self._reasoning),
-                "tenant": None,
+                "tenant": self.call.tenant,
                 "warmup": self.call.warmup,
             }
         )

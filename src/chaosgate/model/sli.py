@@ -27,6 +27,9 @@ class Sli(ABC):
     the values of a window's requests over the window's length, per second."""
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
+    counted: ClassVar[str] = "requests"
+    """What its numbers are counted as, for people: of a kind with several a request, such as the gaps between tokens,
+    these are not requests."""
     reads_slo: ClassVar[bool] = False
     """Whether it reads the spec's `slo`, the bounds that one request must keep; a stop condition does not know them."""
     ages: ClassVar[bool] = True

@@ -96,7 +96,7 @@ def test_a_failed_request_is_one_infinite_gap() -> None:
     found = estimate(P99_GAPS, [window(answers, index) for index in range(3)])
     assert found.n == 3 * (4 * 99 + 8)
     assert (found.value, found.unbounded) == (None, True)
-    assert found.reason == "24 of 1212 requests failed and count as infinitely slow"
+    assert found.reason == "24 of 1212 gaps are of requests that failed and count as infinitely slow"
 
 
 @settings(max_examples=30)
