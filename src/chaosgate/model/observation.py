@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen, Line
+from chaosgate.units import Bound
 
-Outcome = Literal["ok", "error", "cut", "timeout", "refused"]
-"""`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection."""
+Outcome = Literal["ok", "error", "cut", "timeout", "refused", "cancelled"]
+"""`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection;
+`cancelled` closed by the client as the load wants it: that is the client's own doing, and counts in no SLI."""
 Place = Literal["baseline", "control", "dose", "recovery"]
 MIN_WINDOWS = 3
 """Windows that an estimate needs: with fewer, the variance between them rests on one degree of freedom or none."""
@@ -48,6 +50,18 @@ class Observation(Frozen):
     """The finish_reason that the stream gave, the last one where it gave several; None where it gave none."""
     claimed: int | None = None
     """The completion tokens of the answer by the server's last usage figures; None where it sent none."""
+    prompt_tokens: int | None = None
+    """The tokens of the prompt by the same figures; None where the server sent none."""
+    opened: float | None = None
+    """When the first event with a choice came, even an empty one: the server had begun to answer."""
+    last: float | None = None
+    """When the last event with a choice came, even one that has a finish reason only."""
+    events: int = 0
+    """How many events with a choice came, empty ones included."""
+    reasoning: tuple[float, ...] = ()
+    """When each event with reasoning text came, which is no part of the answer."""
+    tenant: str | None = None
+    """The tenant of the workload that it is of; None where there are none."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
 
@@ -115,6 +129,15 @@ class Gauge(Frozen):
     value: float
 
 
+class RequestBound(Frozen):
+    """What one request must keep to count as good."""
+
+    sli: str
+    """An SLI kind that gives a request's latency: `ttft`, not ttft-p95."""
+    bound: Bound
+    """What it must keep."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One request placed in a window: what the client saw, and the prompt's first answer in the baseline."""
@@ -122,6 +145,8 @@ class Sample:
     observation: Observation
     clean: str | None
     """The `text` digest of the clean arm, None when the prompt had no whole answer in the baseline."""
+    slo: tuple[RequestBound, ...] = ()
+    """What the spec wants of every request, for its goodput."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""What every SLI is: a number per request, a dimension, and how the numbers of a set of windows become one estimate."""
+"""What every SLI is: numbers per request, a dimension, and how the numbers of a set of windows become one estimate."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,7 +13,8 @@ from chaosgate.model.observation import Sample
 from chaosgate.registry import Registry, unknown
 from chaosgate.units import Dimension
 
-Statistic = Literal["quantile", "share"]
+Statistic = Literal["quantile", "share", "rate"]
+INFINITE = (float("inf"),)
 _QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>[0-9]{1,3}(\.[0-9]+)?)")
 
 
@@ -21,21 +23,46 @@ class Sli(ABC):
 
     dimension: ClassVar[Dimension]
     statistic: ClassVar[Statistic]
-    """`quantile`: named with its percentile, such as ttft-p95. `share`: the mean of values 0 and 1."""
+    """`quantile`: named with its percentile, such as ttft-p95. `share`: the mean of values 0 and 1. `rate`: the sum of
+    the values of a window's requests over the window's length, per second."""
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
+    ages: ClassVar[bool] = True
+    """Of a distribution: whether a request in flight has at least the value that it had if it ended now."""
 
     @staticmethod
     @abstractmethod
     def value(sample: Sample) -> float | None:
-        """The number of one request in the dimension's base unit, None where the request does not count."""
+        """The number of one request in the dimension's base unit, None where the request does not count.
+
+        Of a kind with several numbers a request it is the one by which a request is judged by itself. A request that
+        its client cancelled never counts.
+        """
+
+    @classmethod
+    def values(cls, sample: Sample) -> Sequence[float]:
+        """All numbers of one request, none where it does not count: its `value`, unless a kind has several."""
+        value = cls.value(sample)
+        return () if value is None else (value,)
 
     @classmethod
     def adjusted(cls, sample: Sample) -> float | None:
-        """Like `value`, but a request that failed is infinitely slow instead of left out. Shares stay as they are."""
-        if cls.statistic == "quantile" and sample.observation.outcome != "ok":
-            return float("inf")
-        return cls.value(sample)
+        """Like `value`, but a request that failed is infinitely slow instead of left out. Other kinds stay as they are.
+
+        A request that its client cancelled has not failed.
+        """
+        return float("inf") if cls._failed(sample) else cls.value(sample)
+
+    @classmethod
+    def adjusted_values(cls, sample: Sample) -> Sequence[float]:
+        """Like `values`, but a request that failed is one infinite number, as in `adjusted`."""
+        if sample.observation.outcome == "cancelled":
+            return ()
+        return INFINITE if cls._failed(sample) else cls.values(sample)
+
+    @classmethod
+    def _failed(cls, sample: Sample) -> bool:
+        return cls.statistic == "quantile" and sample.observation.outcome not in ("ok", "cancelled")
 
 
 SLIS: Registry[Sli] = Registry("SLI", Sli)
