@@ -51,8 +51,8 @@ class Piece:
         """Seconds from its begin after which so many requests are due on average: the inverse of `expected`."""
         slope = 0.0 if math.isinf(self.seconds) else (self.last - self.first) / self.seconds
         # Written so that nothing cancels out where the rate changes little: x = 2 n / (a + sqrt(a^2 + 2 s n)).
-        root = math.sqrt(max(self.first**2 + 2 * slope * requests, 0.0))
-        return 2 * requests / (self.first + root) if requests else 0.0
+        twice = self.first + math.sqrt(max(self.first**2 + 2 * slope * requests, 0.0))
+        return min(2 * requests / twice, self.seconds) if twice else 0.0
 
 
 def rate_at(pieces: Sequence[Piece], seconds: float) -> float:
