@@ -58,8 +58,12 @@ def test_a_trace_that_was_never_read_is_refused() -> None:
 
 def test_requests_are_as_long_as_the_trace_tells_also_when_it_starts_over() -> None:
     arrivals = {
-        **{"process": "trace", "file": "t.csv", "repeat": True},
-        **{"times": (0.0, 1.0), "inputs": (3, 50), "outputs": (7, 9)},
+        "process": "trace",
+        "file": "t.csv",
+        "repeat": True,
+        "times": (0.0, 1.0),
+        "inputs": (3, 50),
+        "outputs": (7, 9),
     }
     load = Workload.model_validate({"arrivals": arrivals, "prompts": {"lengths": "trace"}})
     calls = list(Calls(load, "block1", 0.0).due(4.0, WHOLE))

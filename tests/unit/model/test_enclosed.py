@@ -37,9 +37,14 @@ def test_a_trace_beside_the_spec_becomes_part_of_it(tmp_path: Path) -> None:
     spec = load(tmp_path, (ARRIVALS, TRACE), (PROMPTS, "prompts: {lengths: trace}"))
     told = spec.spec.workload.to_json()["arrivals"]
     assert told == {
-        **{"process": "trace", "file": "in/t.csv", "speed": 1.0, "repeat": True},
+        "process": "trace",
+        "file": "in/t.csv",
+        "speed": 1.0,
+        "repeat": True,
         "sha256": hashlib.sha256((tmp_path / "in/t.csv").read_bytes()).hexdigest(),
-        **{"times": [0.0, 2.0], "inputs": [5, 7], "outputs": [6, 8]},
+        "times": [0.0, 2.0],
+        "inputs": [5, 7],
+        "outputs": [6, 8],
     }
 
 
