@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 from typing import Any
 
 import aiohttp
+import msgspec
 
+from chaosgate.loadgen.deadline import Deadlines
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
 from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
 from chaosgate.prompts.prompt import Prompt
-from chaosgate.sse import EventSplitter, event_data
+from chaosgate.sse import EventSplitter
 
 CHAT_PATH = "/v1/chat/completions"
 
@@ -55,7 +57,7 @@ class ChatClient:
     ) -> None:
         self._session = session
         self._url = url.rstrip("/") + CHAT_PATH
-        self._timeout = timeout
+        self._deadlines = Deadlines(timeout)
         self._clock = clock
         self._model = model
         self._body = {
@@ -77,7 +79,7 @@ class ChatClient:
         up.
         """
         try:
-            async with asyncio.timeout(self._timeout):
+            with self._deadlines.start():
                 await self._exchange(trace)
             failure: Outcome = "cut"
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -87,7 +89,10 @@ class ChatClient:
     async def _exchange(self, trace: Trace) -> None:
         trace.stamp_sent()
         async with self._session.post(
-            self._url, json=self._body_of(trace.call), headers=_headers(trace.call), allow_redirects=False
+            self._url,
+            data=_encoded(self._body_of(trace.call)),
+            headers=_headers(trace.call),
+            allow_redirects=False,
         ) as response:
             trace.status = response.status
             if response.status != 200:
@@ -96,17 +101,11 @@ class ChatClient:
 
     async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
         """Read to the end of the body, past `[DONE]` too: only a connection read to its end can be used again."""
-        splitter = EventSplitter()
-        async for chunk in response.content.iter_any():
-            self._take(splitter.feed(chunk), trace)
-        self._take(splitter.close(), trace)
-
-    def _take(self, events: list[bytes], trace: Trace) -> None:
-        at = self._clock.now()
-        for event in events:
-            data = event_data(event)
-            if data is not None:
-                trace.take(data, at)
+        splitter, now, read = EventSplitter(), self._clock.now, response.content.readany
+        while chunk := await read():
+            at = now()
+            trace.take(splitter.feed_data(chunk), at)
+        trace.take(splitter.close_data(), now())
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
@@ -123,7 +122,19 @@ def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str
 
 
 def _headers(call: Call) -> dict[str, str]:
-    return {REQUEST_HEADER: call.request, SCHEDULED_HEADER: f"{call.scheduled:.6f}"}
+    return {
+        "Content-Type": FIXED_HEADERS["Content-Type"],
+        REQUEST_HEADER: call.request,
+        SCHEDULED_HEADER: f"{call.scheduled:.6f}",
+    }
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:
+        # A lone surrogate in a prompt has no UTF-8; JSON can escape it.
+        return json.dumps(body).encode()
 
 
 def outcome_of(error: Exception) -> Outcome:

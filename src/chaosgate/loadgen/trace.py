@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from chaosgate.errors import one_line
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, Usage, finish_reason, known_count, read_events
 from chaosgate.model.observation import Observation, Outcome
-from chaosgate.model.usage import completion_tokens
 from chaosgate.prompts.prompt import Prompt
-from chaosgate.sse import DONE
-
-_BROKEN_OFF = ("abort", "error")
-"""Finish reasons with which vLLM ends an answer that is not whole."""
-MAX_REASON = 64
-"""Characters of a finish reason that are kept; the longest that OpenAI's API has is `content_filter`."""
 
 
 class PhaseClock:
@@ -57,24 +48,6 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Delta:
-    """What one event of a chat stream adds: text, maybe none, and what it says of the answer as a whole."""
-
-    content: str = ""
-    finish: str | None = None
-    """Why the answer ends here."""
-    claimed: int | None = None
-    """How many completion tokens the server says it has sent."""
-    done: bool = False
-    """Whether it is the final `[DONE]`."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether it says that the answer is whole."""
-        return self.done or self.finish is not None
-
-
-@dataclass(frozen=True)
 class Pending:
     """A request in flight: when it was due, when its first token came (None before that), on the phase's clock."""
 
@@ -84,53 +57,27 @@ class Pending:
     warmup: bool
 
 
-def read_delta(data: str) -> Delta:
-    """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
-
-    An event without choices (usage figures) adds no text. Only the first choice counts: one is asked for.
-    """
-    if data == DONE:
-        return Delta(done=True)
-    event = _read_event(data)
-    choice = _first_choice(event)
-    delta = choice.get("delta") or {}
-    content = (delta.get("content") if isinstance(delta, dict) else delta) or ""
-    if not isinstance(content, str):
-        raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
-    return Delta(content, _finish(choice), completion_tokens(event))
-
-
-def _finish(choice: dict[str, Any]) -> str | None:
-    """The finish reason of a choice in one printable line; a ValueError for one of an answer that is not whole."""
-    finish = choice.get("finish_reason")
-    if finish in _BROKEN_OFF:
-        raise ValueError(f"the answer ended with finish_reason {finish!r}")
-    return None if finish is None else one_line(str(finish))[:MAX_REASON]
-
-
-def _read_event(data: str) -> dict[str, Any]:
-    try:
-        event = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"read {data[:200]!r}, which is no JSON ({error})") from None
-    if not isinstance(event, dict):
-        raise ValueError(f"read {data[:200]!r}; an event is a JSON object")
-    if event.get("error") is not None:
-        raise ValueError(f"the server reported an error in the stream: {str(event['error'])[:200]}")
-    return event
-
-
-def _first_choice(event: dict[str, Any]) -> dict[str, Any]:
-    choices = event.get("choices")
-    if choices == []:
-        return {}
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
-        raise ValueError(f"read {str(event)[:200]!r}; an event needs a list of objects in choices")
-    return choices[0]
-
-
 class Trace:
     """One request in flight. `observation` may be asked at any time: until `settle` the request counts as given up."""
+
+    __slots__ = (
+        "_asked",
+        "_claimed",
+        "_clock",
+        "_end",
+        "_events",
+        "_finish",
+        "_last",
+        "_opened",
+        "_outcome",
+        "_pieces",
+        "_reasoning",
+        "_sent",
+        "_tokens",
+        "call",
+        "finished",
+        "status",
+    )
 
     def __init__(self, call: Call, clock: PhaseClock) -> None:
         self.call = call
@@ -139,10 +86,15 @@ class Trace:
         """Whether the stream said that the answer is whole."""
         self._finish: str | None = None
         self._claimed: int | None = None
+        self._asked: int | None = None
         self._clock = clock
         self._sent: float | None = None
         self._end: float | None = None
+        self._opened: float | None = None
+        self._last: float | None = None
+        self._events = 0
         self._tokens: list[float] = []
+        self._reasoning: list[float] = []
         self._pieces: list[str] = []
         self._outcome: Outcome = "timeout"
 
@@ -154,17 +106,40 @@ class Trace:
         """
         self._sent = self._clock.now()
 
-    def take(self, data: str, at: float) -> None:
-        """Add the data of one event that came at `at`; a ValueError when it is malformed or reports an error."""
-        delta = read_delta(data)
-        if delta.content:
-            self._tokens.append(at)
-            self._pieces.append(delta.content)
-        self.finished = self.finished or delta.finished
-        self._finish = self._finish if delta.finish is None else delta.finish
-        self._claimed = self._claimed if delta.claimed is None else delta.claimed
-        if data == DONE and self._end is None:
-            self._end = at
+    def take(self, events: Sequence[bytes], at: float) -> None:
+        """Add the data of the events that came in one piece at `at`.
+
+        A ValueError when one is malformed or reports an error; those before it are added.
+        """
+        for event in read_events(events):
+            if event.choices:
+                self._take_choice(event.choices[0], at)
+            elif event is DONE_EVENT:
+                self.finished = True
+                self._end = at if self._end is None else self._end
+            if event.usage is not None:
+                self._take_usage(event.usage)
+
+    def _take_choice(self, choice: Choice, at: float) -> None:
+        if choice.finish_reason is not None:
+            self._finish = finish_reason(choice.finish_reason)
+            self.finished = True
+        self._events += 1
+        self._last = at
+        text = choice.delta
+        if text is not None:
+            if text.content:
+                self._tokens.append(at)
+                self._pieces.append(text.content)
+            elif text.reasoning_content or text.reasoning:
+                self._reasoning.append(at)
+        if self._opened is None:
+            self._opened = at
+
+    def _take_usage(self, usage: Usage) -> None:
+        claimed, asked = known_count(usage.completion_tokens), known_count(usage.prompt_tokens)
+        self._claimed = self._claimed if claimed is None else claimed
+        self._asked = self._asked if asked is None else asked
 
     def settle(self, outcome: Outcome) -> None:
         """The request is over. It ended with its `[DONE]`, or else now."""
@@ -181,31 +156,39 @@ class Trace:
         """The request as its client saw it; one that was never settled ran out of time now."""
         end = self._clock.now() if self._end is None else self._end
         text = "".join(self._pieces)
-        return Observation(
-            request=self.call.request,
-            phase=self.call.phase,
-            prompt=self.call.prompt_name,
-            scheduled=self.call.scheduled,
-            sent=end if self._sent is None else self._sent,
-            first=self._tokens[0] if self._tokens else None,
-            tokens=tuple(self._tokens),
-            end=end,
-            status=self.status,
-            outcome=self._outcome,
-            answer=self.call.prompt.grade(text),
-            accepted=self._accepted(text),
-            text=text_digest(text),
-            finish=self._finish,
-            claimed=self._claimed,
-            tenant=self.call.tenant,
-            warmup=self.call.warmup,
+        return Observation.of_checked(
+            {
+                "request": self.call.request,
+                "phase": self.call.phase,
+                "prompt": self.call.prompt_name,
+                "scheduled": self.call.scheduled,
+                "sent": end if self._sent is None else self._sent,
+                "first": self._tokens[0] if self._tokens else None,
+                "tokens": tuple(self._tokens),
+                "end": end,
+                "status": self.status,
+                "outcome": self._outcome,
+                "answer": self.call.prompt.grade(text),
+                "accepted": self._accepted(text),
+                "text": text_digest(text),
+                "finish": self._finish,
+                "claimed": self._claimed,
+                "prompt_tokens": self._asked,
+                "opened": self._opened,
+                "last": self._last,
+                "events": self._events,
+                "reasoning": tuple(self._reasoning),
+                "tenant": self.call.tenant,
+                "tenant": None,
+                "warmup": self.call.warmup,
+            }
         )
 
     def _accepted(self, text: str) -> bool | None:
-        """Nobody takes half an answer; of a prompt without a log nothing is known."""
+        """Nobody takes half an answer; of a prompt without a log, or an answer nobody waited for, nothing is known."""
         if self._outcome == "ok":
             return self.call.prompt.accepts(text)
-        return None if self.call.prompt.suggestion is None else False
+        return None if self._outcome == "cancelled" or self.call.prompt.suggestion is None else False
 
 
 def text_digest(text: str) -> str:
