@@ -13,11 +13,11 @@ from small_drill import SUPPORT
 from chaosgate.loadgen.arrivals import schedule
 from chaosgate.loadgen.saturation import HELD, MAX_DELAY
 from chaosgate.model.arrivals import Process
-from chaosgate.model.enclosed import MAX_PROMPT_BYTES
+from chaosgate.model.enclosed import OF_SPEC
 from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
 from chaosgate.model.presets import presets
 from chaosgate.model.source import VALUES, parse_source
-from chaosgate.model.trace_file import FORMS, MAX_REQUESTS
+from chaosgate.model.trace_file import FORMS
 from chaosgate.model.validation import validate
 from chaosgate.model.workload import Workload
 from chaosgate.prompts.table import COLUMNS
@@ -30,7 +30,7 @@ SHOWN = [block for block in blocks(PAGE) if block.mark.startswith("spec: workloa
 def test_a_load_that_is_shown_can_be_written_and_sent(block: Block) -> None:
     data = parse_source(block.body, "workload.md", VALUES).data
     if "trace" in block.mark:
-        data["arrivals"] |= {"times": [0.0, 0.4, 0.5], "inputs": [120, 2048, 80], "outputs": [64, 16, 200]}
+        data["arrivals"]["rows"] = "0,120,64 0.4,2048,16 0.5,80,200"
     load, problems = validate(Workload, data)
     assert problems == []
     assert load is not None
@@ -49,12 +49,13 @@ def test_presets_stand_there_as_they_are() -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    assert f"At most {MAX_REQUESTS:,} requests are taken in" in PAGE
-    assert f"head -n {MAX_REQUESTS + 1} trace.csv" in PAGE
-    assert f"up to {MAX_PROMPT_BYTES >> 10} KiB" in PAGE
-    assert f"at most {MAX_WORDS:,} words, an answer {MAX_TOKENS:,} tokens" in PAGE
-    assert f"less than {HELD * 100:g} % of the requested rate" in PAGE
-    assert f"more than {MAX_DELAY * 1000:g} ms late" in PAGE
+    page = " ".join(PAGE.split())
+    assert f"At most {OF_SPEC.requests:,} requests are taken in" in page
+    assert f"head -n {OF_SPEC.requests + 1} trace.csv" in page
+    assert f"up to {OF_SPEC.prompt_bytes >> 10} KiB" in page
+    assert f"at most {MAX_WORDS:,} words, an answer {MAX_TOKENS:,} tokens" in page
+    assert f"less than {HELD * 100:g} % of the requested rate" in page
+    assert f"more than {MAX_DELAY * 1000:g} ms late" in page
 
 
 @pytest.mark.slow

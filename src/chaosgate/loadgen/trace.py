@@ -179,7 +179,6 @@ class Trace:
                 "events": self._events,
                 "reasoning": tuple(self._reasoning),
                 "tenant": self.call.tenant,
-                "tenant": self.call.tenant,
                 "warmup": self.call.warmup,
             }
         )

@@ -137,12 +137,12 @@ TENANT = {"arrivals": POISSON, "prompts": SET}
             "`spikes` are added to an open loop; a closed one (`process: closed`) has none",
         ),
         (
-            {"arrivals": {"process": "trace", "file": "t.csv", "times": [1.0, 0.5]}, "prompts": SET},
-            "`times` are not in rising order from 0 on; leave it out, it is written from `file`",
+            {"arrivals": {"process": "trace", "file": "t.csv", "rows": "1 0.5"}, "prompts": SET},
+            "`rows` are not in the order of their times; leave it out, it is written from `file`",
         ),
         (
-            {"arrivals": {"process": "trace", "file": "t.csv", "times": [0.0, 0.5], "inputs": [1]}, "prompts": SET},
-            "`inputs` has 1 entries for 2 times; leave it out",
+            {"arrivals": {"process": "trace", "file": "t.csv", "rows": "0,1 0.5"}, "prompts": SET},
+            "`rows` holds no rows of a trace; leave it out, it is written from `file`",
         ),
     ],
 )
