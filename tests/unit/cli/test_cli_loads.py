@@ -112,6 +112,16 @@ def test_tenants_are_shown_each_with_its_load(tmp_path: Path) -> None:
     assert "about 1,924 requests" in text
 
 
+def test_a_fault_that_selects_a_tenant_may_hit_as_many_as_that_one_sends(tmp_path: Path) -> None:
+    tenant = "{{name: {}, arrivals: {{process: poisson, rate: {}/s}}, prompts: {{set: recall-8}}}}"
+    spec = written(tmp_path, f"tenants: [{tenant.format('acme', 5)}, {tenant.format('other', 15)}]", "")
+    text = spec.read_text()
+    assert "select: {share: 100 %, " in text
+    spec.write_text(text.replace("select: {share: 100 %, ", "select: {tenant: acme, "))
+    (hit,) = json.loads(call("explain", spec, "-o", "json").stdout)["hits"]
+    assert {dose["selected"] / dose["requests"] for dose in hit["doses"]} == {0.25}
+
+
 @pytest.mark.parametrize(
     ("file", "content", "said_of_it"),
     [
