@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,19 +17,24 @@ from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, Requ
 from chaosgate.model.plan import DEPLOY, Block
 from chaosgate.model.request_facts import RequestFacts
 from chaosgate.model.spec import ChaosSpec, SpecBody
+from chaosgate.model.workload import LoadStream
 from chaosgate.planner import LOCAL, make_plan
-from chaosgate.prompts.sets import prompt_set
+from chaosgate.prompts.sources import prompts_of
 from chaosgate.units import Dimension
+
+StretchName = Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+_LOOKED_AT = 4096
+"""Prompts of a stream that are looked at: a trace may have a prompt for each of its requests."""
 
 
 @dataclass(frozen=True)
 class Stretch:
     """A part of the run under load: seconds, and about how many requests are due in it."""
 
-    what: Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+    what: StretchName
     phase: str
     seconds: float
-    requests: float
+    requests: float | None
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class DosePlan:
     dose: float
     windows: int
     seconds: float
-    requests: float
+    requests: float | None
     selected: float | None
 
 
@@ -77,7 +82,7 @@ class Experiment:
     outlooks: tuple[Outlook, ...]
     load: float
     """Seconds of load, all phases together."""
-    requests: float
+    requests: float | None
     longest: float
     """Seconds after which a run has used every deadline of its steps."""
     swept: float
@@ -101,16 +106,17 @@ class Experiment:
 
 def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
     """The experiment that `spec` describes, as the local carrier runs it."""
-    rate, blocks = spec.spec.workload.arrivals.rate, make_blocks(spec)
+    blocks = make_blocks(spec)
+    stretches = tuple(_stretches(spec, blocks))
     plan = make_plan(spec, LOCAL, carrier.steps)
     longest = float(plan.step(DEPLOY).arguments["seconds"])
     return Experiment(
         spec=spec,
-        stretches=tuple(_stretches(spec, blocks)),
-        hits=tuple(_hit(fault, spec.spec) for fault in spec.spec.faults),
+        stretches=stretches,
+        hits=tuple(_hit(fault, spec, blocks) for fault in spec.spec.faults),
         outlooks=(*outlooks(spec, blocks), *fit_outlook(spec)),
         load=planned_length(spec),
-        requests=planned_length(spec) * rate,
+        requests=_sum(stretch.requests for stretch in stretches),
         longest=longest,
         swept=longest + spec.spec.safety.sweep_after,
         fault_lives=TTL,
@@ -119,28 +125,48 @@ def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
 
 
 def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
-    rate, warmup = spec.spec.workload.arrivals.rate, spec.spec.workload.warmup
-    measured = baseline_length(spec) - warmup
-    yield Stretch("warm-up", BASELINE, warmup, warmup * rate)
-    yield Stretch("windows", BASELINE, measured, measured * rate)
+    warmup, length = spec.spec.workload.warmup, baseline_length(spec)
+    yield _stretch(spec, "warm-up", BASELINE, warmup, length)
+    yield _stretch(spec, "windows", BASELINE, length - warmup, length)
     for block in blocks:
         dose_of = {name: spec.fault(name).dose for name in block.faults}
         controls = sum(dose_of[window.fault].hold for window in block.windows if not window.dose)
         doses = sum(dose_of[window.fault].hold for window in block.windows if window.dose)
         washouts = sum(dose_of[window.fault].washout for window in block.windows)
-        yield Stretch("controls", block.phase, controls, controls * rate)
-        yield Stretch("doses", block.phase, doses, doses * rate)
-        yield Stretch("wash-outs", block.phase, washouts, washouts * rate)
-        yield Stretch("recovery", block.phase, block.recovery, block.recovery * rate)
+        lengths: dict[StretchName, float] = {
+            "controls": controls,
+            "doses": doses,
+            "wash-outs": washouts,
+            "recovery": block.recovery,
+        }
+        for what, seconds in lengths.items():
+            yield _stretch(spec, what, block.phase, seconds, block.length)
 
 
-def _hit(fault: Fault, body: SpecBody) -> Hit:
+def _stretch(spec: ChaosSpec, what: StretchName, phase: str, seconds: float, length: float) -> Stretch:
+    """A part of a phase of `length` seconds; its requests are those at the phase's mean rate."""
+    return Stretch(what, phase, seconds, _times(seconds, spec.spec.workload.mean_rate(length)))
+
+
+def _times(number: float, by: float | None) -> float | None:
+    return None if by is None else number * by
+
+
+def _sum(numbers: Iterable[float | None]) -> float | None:
+    listed = list(numbers)
+    known = [number for number in listed if number is not None]
+    return sum(known) if len(known) == len(listed) else None
+
+
+def _hit(fault: Fault, spec: ChaosSpec, blocks: Sequence[Block]) -> Hit:
+    body = spec.spec
     axis, sweep = fault.axis(), fault.dose
     seconds = sweep.windows * sweep.hold
-    requests = seconds * body.workload.arrivals.rate
+    length = sum(block.length for block in blocks)
+    requests = _times(seconds, body.workload.mean_rate(length))
     select = fault.select if isinstance(fault, RequestFault) else None
-    touched = _touched(fault, body) if isinstance(fault, RequestFault) else None
-    selected = None if touched is None else requests * touched
+    touched = _touched(fault, body, length) if isinstance(fault, RequestFault) else None
+    selected = None if touched is None else _times(touched, requests)
     doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
     return Hit(
         fault=fault.name,
@@ -158,20 +184,36 @@ def _hit(fault: Fault, body: SpecBody) -> Hit:
     )
 
 
-def _touched(fault: RequestFault, body: SpecBody) -> float | None:
-    """The share of the workload's requests that `fault` may touch; None where that shows in the run alone."""
+def _touched(fault: RequestFault, body: SpecBody, seconds: float) -> float | None:
+    """The share of the requests of so many `seconds` that `fault` may touch; None where the run alone tells."""
     if any(name.lower() in VARYING_HEADERS for name in fault.select.header):
         return None
-    sent = _sent(body) if fault.reads_body() else [RequestFacts(CHAT_PATH, FIXED_HEADERS)]
-    fitting = sum(fault.select.matches(facts) and not fault.unasked(facts) for facts in sent) / len(sent)
     reached = 1.0 if fault.shape is None else fault.shape.reached(fault.dose.hold)
-    return fitting * fault.select.share * reached
+    return _fitting(fault, body, seconds) * fault.select.share * reached
 
 
-def _sent(body: SpecBody) -> list[RequestFacts]:
-    """What the gateway sees of the workload's requests, one for each prompt."""
-    prompts, model = prompt_set(body.workload.prompts.set).prompts, body.target.model
-    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**addressed(model, prompt), "stream": True}) for prompt in prompts]
+def _fitting(fault: RequestFault, body: SpecBody, seconds: float) -> float:
+    """The share of the requests that `fault` selects: of each stream's prompts, weighted by how much it sends."""
+    streams = body.workload.streams()
+    # The only stream that may have no rate is a closed loop, which is all of its load.
+    weights = [stream.arrivals.mean_rate(seconds) or 0.0 for stream in streams] if len(streams) > 1 else [1.0]
+    shares = [_share(fault, _sent(fault, body, stream)) for stream in streams]
+    total = sum(weights)
+    return sum(weight * share for weight, share in zip(weights, shares, strict=True)) / total if total else 0.0
+
+
+def _share(fault: RequestFault, sent: Sequence[RequestFacts]) -> float:
+    return sum(fault.select.matches(facts) and not fault.unasked(facts) for facts in sent) / len(sent)
+
+
+def _sent(fault: RequestFault, body: SpecBody, stream: LoadStream) -> list[RequestFacts]:
+    """What the gateway sees of a stream's requests, one for each prompt."""
+    if not fault.reads_body():
+        return [RequestFacts(CHAT_PATH, FIXED_HEADERS)]
+    prompts, model = prompts_of(stream, body.workload.seed), body.target.model
+    asked = (prompts.at(at) for at in range(min(len(prompts), _LOOKED_AT)))
+    bodies = (addressed(model, prompt, stream.tenant) for prompt in asked)
+    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**one, "stream": True}) for one in bodies]
 
 
 def _pods(target: ClusterTarget) -> str:

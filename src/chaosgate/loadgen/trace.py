@@ -19,6 +19,13 @@ class PhaseClock:
         self._clock = clock
         self._start = clock()
 
+    def restart(self, start: float | None = None) -> None:
+        """The phase begins now, where its clock had to be made before; or at the reading `start` of its clock.
+
+        On Linux and macOS all processes of a machine share `time.monotonic`, so one can tell another.
+        """
+        self._start = self._clock() if start is None else start
+
     def now(self) -> float:
         """Seconds since the start."""
         return self._clock() - self._start
@@ -35,7 +42,9 @@ class Call:
     scheduled: float
     warmup: bool
     tenant: str | None = None
-    """The tenant of the workload that it is of."""
+    """The tenant of the workload that sends it."""
+    cancel_after: float | None = None
+    """Seconds after which the client gives the request up by itself; None where it does not."""
 
 
 @dataclass(frozen=True)

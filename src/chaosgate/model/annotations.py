@@ -61,6 +61,19 @@ def branches(annotation: Any) -> list[Any]:
     return [branch for branch in get_args(annotation) if branch is not type(None)]
 
 
+def tag_of(union: Any) -> str | None:
+    """The key that tells the models of a union apart: each has it, with words of its own. None where there is none."""
+    models = branches(union)
+    if len(models) < 2 or not all(isinstance(one, type) and issubclass(one, BaseModel) for one in models):
+        return None
+    shared = [key for key in keys_of(models[0]) if all(key in keys_of(one) for one in models)]
+    return next((key for key in shared if all(_is_words(keys_of(one)[key]) for one in models)), None)
+
+
+def _is_words(field: FieldInfo) -> bool:
+    return field.is_required() and get_origin(strip(of_field(field))) is Literal
+
+
 def of_field(field: FieldInfo) -> Any:
     """The annotation of `field` with the metadata that pydantic keeps beside it."""
     return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation

@@ -24,6 +24,7 @@ from chaosgate.model.check import (
     Draft,
     check,
 )
+from chaosgate.model.enclosed import enclose
 from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS, Fit
@@ -109,10 +110,12 @@ def resolve(
         raise SpecError(source.file, [source.place(other)])
     from_files: list[Given] = [one for file in values for one in file.given]
     filled = fill(source.data, [*from_files, *(Setting(*one) for one in settings.items())])
-    document = overlay(filled.data, source, profile)
+    enclosed = enclose(filled.data, Path(source.file).parent)
+    document = overlay(enclosed.data, source, profile)
     spec, built = _build(document.data)
     refused = source.refused()
     found = [one for one in filled.problems if one.file or not below(one.path, refused)]
+    found += enclosed.problems
     found += [one for one in built if not follows(one.path, refused | filled.spoilt)]
     problems = [*source.problems, *(one for file in values for one in file.problems)]
     problems += _placed(found, document, profile)

@@ -17,15 +17,14 @@ from chaosgate.model.fit import Fit
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, RequestBound
 from chaosgate.model.safety import Safety
-from chaosgate.units import Bound, Duration, Rate, Share, format_share
+from chaosgate.model.workload import Workload
+from chaosgate.units import Bound, Duration, Share, format_share
 
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
 EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
 
 SUBDOMAIN_PATTERN = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$"
 """A DNS subdomain (RFC 1123), which the names of most Kubernetes objects are: `llama-3.1` is one."""
-
-ArrivalProcess = Literal["poisson", "constant"]
 
 
 class Metadata(Frozen):
@@ -116,39 +115,6 @@ class Target(Frozen):
                 "`engine: endpoint` needs one of `endpoint: URL` and `kubernetes: {service: NAME, port: NUMBER}`"
             )
         return self
-
-
-class Arrivals(Frozen):
-    """When requests are sent: an open loop that never waits for an answer."""
-
-    process: ArrivalProcess
-    """`poisson`: independent gaps, as many users make them; `constant`: equal gaps."""
-    rate: Annotated[Rate, Field(gt=0, le=10_000)]
-    """Requests per second, minute or hour; they are sent whether or not earlier ones were answered."""
-
-
-class Prompts(Frozen):
-    """The prompts, cycled in order."""
-
-    set: str
-    """The name of a built-in set, such as recall-24; `chaosgate catalogue` lists them with an example each."""
-
-
-class Workload(Frozen):
-    """The load of every phase."""
-
-    arrivals: Arrivals
-    """When requests are sent."""
-    prompts: Prompts
-    """What is asked."""
-    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
-    """The most tokens of an answer; the server is asked for no more."""
-    warmup: Duration = 5.0
-    """Load before the baseline whose requests are never judged."""
-    timeout: Annotated[Duration, Field(gt=0)] = 30.0
-    """When the client gives a request up."""
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    """The seed of every draw of the run, not negative: it is part of every request's name and seeds numpy."""
 
 
 class SteadyObjective(Frozen):
@@ -343,6 +309,8 @@ class ChaosSpec(Frozen):
         for key in ("filters", "unguarded", "slo"):
             if not getattr(self.spec, key):
                 body.pop(key)
+        # How many processes the client needs depends on the machine, and what is sent does not depend on it.
+        body["workload"].pop("workers", None)
         return body
 
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from chaosgate.errors import Problem
-from chaosgate.model.annotations import branches, describe, dimension_of, is_union, keys_of, of_field, strip, yaml_word
+from chaosgate.model.annotations import (
+    branches,
+    describe,
+    dimension_of,
+    is_union,
+    keys_of,
+    of_field,
+    strip,
+    tag_of,
+    yaml_word,
+)
 from chaosgate.model.base import NAME_PATTERN
 from chaosgate.model.carrier import DEFAULT_IMAGE, ENVIRONMENT_NAME, IMAGE, QUANTITY, SECRET_KEY
 from chaosgate.model.labels import LABEL_KEY, LABEL_VALUE
@@ -104,7 +114,8 @@ def _problems(model: type[BaseModel], data: Any, detail: ErrorDetails) -> Iterat
         return
     missing_here = detail["type"] == "missing" and detail["loc"][-1:] == place.path[-1:]
     if place.union and not missing_here:
-        yield Problem(place.path, f"read {yaml_type(read)}; write {describe(place.annotation)}")
+        near = _near_literal(place, read)
+        yield Problem(place.path, f"read {yaml_type(read)}; write {describe(place.annotation)}{near}")
     elif detail["type"] == "extra_forbidden":
         yield Problem(place.path, _unknown_key(str(place.path[-1]), place.owner), at_key=True)
     else:
@@ -121,7 +132,11 @@ def _place(model: type[BaseModel], data: Any, location: tuple[int | str, ...]) -
     while parts:
         bare = strip(annotation)
         if is_union(bare):
-            meant = _meant(bare, value_at(data, path))
+            read = value_at(data, path)
+            meant = _meant(bare, read)
+            if meant is None and (tag := tag_of(bare)) and isinstance(read, dict):
+                # What else its branches refuse says nothing as long as nobody knows which of them is meant.
+                return _tag_place(bare, tag, path, read, parts)
             if meant is None:
                 return _Place(path, bare, owner, union=True)
             if meant.__name__ not in str(parts.pop(0)):
@@ -139,10 +154,28 @@ def _place(model: type[BaseModel], data: Any, location: tuple[int | str, ...]) -
     return _Place(path, annotation, owner)
 
 
+def _tag_place(union: Any, tag: str, path: DataPath, read: dict[str, Any], parts: list[int | str]) -> _Place | None:
+    """The place of the key that tells the branches of `union` apart, where it is missing or names none of them."""
+    if parts[-1] != tag:
+        return None
+    words = tuple(word for branch in branches(union) for word in get_args(strip(of_field(keys_of(branch)[tag]))))
+    return _Place((*path, tag), Literal[words], None, union=tag in read)
+
+
 def _meant(union: Any, read: Any) -> type[BaseModel] | None:
-    """The one model among the branches, where a mapping was read: then its errors say more than the union's."""
+    """The one model among the branches that a mapping was meant to be: its errors say more than the union's.
+
+    It is the only model there is, or the one that the mapping's tag names, or the only one that has one of its keys.
+    """
     models = [branch for branch in branches(union) if _is_model(branch)]
-    return models[0] if len(models) == 1 and isinstance(read, dict) else None
+    if not isinstance(read, dict):
+        return None
+    tag = tag_of(union)
+    if len(models) > 1 and tag:
+        models = [one for one in models if read.get(tag) in get_args(strip(of_field(keys_of(one)[tag])))]
+    elif len(models) > 1:
+        models = [one for one in models if read.keys() & keys_of(one).keys()]
+    return models[0] if len(models) == 1 else None
 
 
 def _step(bare: Any, part: int | str) -> Any:
