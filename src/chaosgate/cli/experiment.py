@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from chaosgate.cli.outlook import Outlook, fit_outlook, outlooks
 from chaosgate.inject.sweep import TTL
 from chaosgate.loadgen.client import CHAT_PATH, FIXED_HEADERS, VARYING_HEADERS, addressed
-from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
+from chaosgate.model.blocks import BASELINE, baseline_length, baseline_warmup, make_blocks, planned_length
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, RequestFault, Surface
 from chaosgate.model.plan import DEPLOY, Block
@@ -26,7 +26,7 @@ from chaosgate.units import Dimension
 class Stretch:
     """A part of the run under load: seconds, and about how many requests are due in it."""
 
-    what: Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+    what: Literal["warm-up", "settling", "windows", "controls", "doses", "wash-outs", "recovery"]
     phase: str
     seconds: float
     requests: float
@@ -120,8 +120,11 @@ def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
 
 def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
     rate, warmup = spec.spec.workload.arrivals.rate, spec.spec.workload.warmup
-    measured = baseline_length(spec) - warmup
+    settling = baseline_warmup(spec) - warmup
+    measured = baseline_length(spec) - warmup - settling
     yield Stretch("warm-up", BASELINE, warmup, warmup * rate)
+    if settling:
+        yield Stretch("settling", BASELINE, settling, settling * rate)
     yield Stretch("windows", BASELINE, measured, measured * rate)
     for block in blocks:
         dose_of = {name: spec.fault(name).dose for name in block.faults}

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from chaosgate.estimate.objectives import dose_bound, objective_fault, selected
-from chaosgate.model.blocks import SETTLE, baseline_length, longest_within
+from chaosgate.model.blocks import SETTLE, baseline_length, baseline_warmup, longest_within
 from chaosgate.model.fault import Fault
 from chaosgate.model.plan import Block
 from chaosgate.model.sli import SliRef, resolve_sli
@@ -175,7 +175,7 @@ class _Places:
         if not resolve_sli(sli).kind.compares:
             return place
         workload = self.spec.spec.workload
-        due = (baseline_length(self.spec) - workload.warmup) * judged_rate(self.spec)
+        due = (baseline_length(self.spec) - baseline_warmup(self.spec)) * judged_rate(self.spec)
         covered = min(1.0, due / len(prompt_set(workload.prompts.set).prompts))
         return replace(place, per_window=place.per_window * covered)
 

@@ -1,16 +1,16 @@
-"""Gauges of a fault's target, window by window: what the API server said, read by measure each second."""
+"""Gauges over a phase and window by window, and which of them could not be read."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chaosgate.estimate.data import RunData
+from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.model.blocks import SETTLE
 from chaosgate.model.fault import ClusterFault, GaugeName, GaugeWitness
-from chaosgate.model.observation import Window, cluster_gauge
+from chaosgate.model.observation import Gauge, Window, cluster_gauge
 
 STALE = 3.0
 """Seconds after which a reading says nothing of the present any more: measure reads each second."""
@@ -33,12 +33,26 @@ class Readings:
         return [value for at, value in zip(self.at, self.values, strict=True) if start <= at <= end]
 
 
+def readings(gauges: Iterable[Gauge], name: str) -> Readings:
+    """The readings of the gauge called `name` among `gauges`."""
+    found = sorted((one.at, one.value) for one in gauges if one.name == name and one.value is not None)
+    return Readings([at for at, _ in found], [value for _, value in found])
+
+
 def read_gauge(run: RunData, phase: str, fault: str, gauge: GaugeName) -> Readings:
     """The readings of one gauge of the target of `fault` in one phase."""
-    name = cluster_gauge(fault, gauge)
-    seen = run.phases[phase].gauges if phase in run.phases else ()
-    found = sorted((one.at, one.value) for one in seen if one.name == name)
-    return Readings([at for at, _ in found], [value for _, value in found])
+    return readings(run.phases[phase].gauges if phase in run.phases else (), cluster_gauge(fault, gauge))
+
+
+def missing_gauges(phases: Mapping[str, PhaseData]) -> Iterator[str]:
+    """What could not be read, one sentence each: in which phases, and why."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for name, phase in phases.items():
+        for one in sorted(phase.gauges, key=lambda gauge: (gauge.at, gauge.name)):
+            if one.value is None:
+                lacking.setdefault((one.name, one.reason or "it gave no reason"), []).append(name)
+    for (gauge, reason), where in lacking.items():
+        yield f"{gauge} in {', '.join(dict.fromkeys(where))}: {reason}"
 
 
 def window_values(run: RunData, fault: str, witness: GaugeWitness, window: Window) -> list[float]:

@@ -16,8 +16,8 @@ from chaosgate.model.gauges import CORE_METRICS, ENGINE_METRICS, EngineMetric, o
 TIMEOUT = 2.0
 """Seconds to wait for the page; it is read every second."""
 
-# A sample line of the Prometheus text exposition format 0.0.4: name, labels, value, and a time that is not needed. It is
-# read on the loop that sends the load: a page of 1,000 lines takes 1 ms this way, and prometheus_client's parser 49 ms.
+# A sample line of the Prometheus text exposition format 0.0.4: name, labels, value, and a time that is not needed.
+# The page is read on the loop that sends the load: 1,000 lines take 1 ms so, and 49 ms in prometheus_client's parser.
 _SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*")
 _MODEL = re.compile(r'(?:^|,)\s*model_name="((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")

@@ -25,6 +25,9 @@ class Sli(ABC):
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
 
+    scores: ClassVar[bool] = False
+    """Whether its values tell how right an answer is, 1 best and 0 worst: a scorer of the semantic steady state."""
+
     @staticmethod
     @abstractmethod
     def value(sample: Sample) -> float | None:
