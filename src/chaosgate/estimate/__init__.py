@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
+from chaosgate.estimate.gauges import shown_gauges
 from chaosgate.estimate.health import make_health
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
 from chaosgate.estimate.semantic import semantic_state
@@ -31,6 +32,7 @@ def estimate_run(run: RunData) -> Estimates:
         doses=tuple(dose_table(estimator)),
         witnesses=tuple(read_witness(run, windows, fault) for fault in body.faults),
         health=make_health(run, windows),
+        gauges=tuple(shown_gauges(run)),
         semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
         series=make_series(
             request

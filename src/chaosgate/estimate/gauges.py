@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.model.blocks import SETTLE
 from chaosgate.model.fault import ClusterFault, GaugeName, GaugeWitness
+from chaosgate.model.gauges import CORE_METRICS, LARGEST_ORDER, prometheus_gauge
 from chaosgate.model.observation import Gauge, Window, cluster_gauge
+from chaosgate.model.result import GaugeSeries
 
 STALE = 3.0
 """Seconds after which a reading says nothing of the present any more: measure reads each second."""
+
+
+SHOWN = (*CORE_METRICS, LARGEST_ORDER)
+"""The gauges that a report always shows."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,17 @@ def readings(gauges: Iterable[Gauge], name: str) -> Readings:
 def read_gauge(run: RunData, phase: str, fault: str, gauge: GaugeName) -> Readings:
     """The readings of one gauge of the target of `fault` in one phase."""
     return readings(run.phases[phase].gauges if phase in run.phases else (), cluster_gauge(fault, gauge))
+
+
+def shown_gauges(run: RunData) -> Iterator[GaugeSeries]:
+    """The gauges of `SHOWN`, of the spec's queries and stop conditions, over all phases; none without readings."""
+    body = run.spec.spec
+    named = [reading.gauge for stop in body.safety.stop_when for reading in stop.readings if reading.gauge is not None]
+    every = [gauge for phase in run.phases.values() for gauge in phase.gauges]
+    for name in dict.fromkeys((*SHOWN, *map(prometheus_gauge, body.metrics.queries), *named)):
+        found = readings(every, name)
+        if found.at:
+            yield GaugeSeries(name=name, at=tuple(found.at), values=tuple(found.values))
 
 
 def missing_gauges(phases: Mapping[str, PhaseData]) -> Iterator[str]:

@@ -203,6 +203,15 @@ class SeriesPoint(Frozen):
     ttft_p99: float | None
 
 
+class GaugeSeries(Frozen):
+    """The readings of one gauge over a run, in the order of time, for the report."""
+
+    name: str
+    at: tuple[float, ...]
+    """Gateway time of each reading."""
+    values: tuple[float, ...]
+
+
 class SemanticState(Frozen):
     """Whether the answers became steady before the baseline's windows, as the spec asks."""
 
@@ -244,6 +253,8 @@ class Estimates(Frozen):
     series: tuple[SeriesPoint, ...] = ()
     semantic: SemanticState | None = None
     """Whether the answers became steady; None where the spec does not ask."""
+    gauges: tuple[GaugeSeries, ...] = ()
+    """What a person looks for beside the requests: queue, cache, free memory, and what the spec names."""
 
 
 class FitResult(Frozen):
