@@ -62,14 +62,22 @@ def shown_gauges(run: RunData) -> Iterator[GaugeSeries]:
 
 
 def missing_gauges(phases: Mapping[str, PhaseData]) -> Iterator[str]:
-    """What could not be read, one sentence each: in which phases, and why."""
+    """What could not be read, one sentence each: in which phases, why, and how much was read there all the same."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for name, phase in phases.items():
         for one in sorted(phase.gauges, key=lambda gauge: (gauge.at, gauge.name)):
             if one.value is None:
                 lacking.setdefault((one.name, one.reason or "it gave no reason"), []).append(name)
     for (gauge, reason), where in lacking.items():
-        yield f"{gauge} in {', '.join(dict.fromkeys(where))}: {reason}"
+        read = sum(_belongs(one, gauge) for name in set(where) for one in phases[name].gauges)
+        but = f" ({read} readings there all the same)" if read else ""
+        yield f"{gauge} in {', '.join(dict.fromkeys(where))}: {reason}{but}"
+
+
+def _belongs(reading: Gauge, missing: str) -> bool:
+    """Whether a reading is of the gauge, or of the source such as `vllm:*` or `gpu`, that is missing at times."""
+    source = missing.removesuffix("*").rstrip(":") + ":"
+    return reading.value is not None and (reading.name == missing or reading.name.startswith(source))
 
 
 def window_values(run: RunData, fault: str, witness: GaugeWitness, window: Window) -> list[float]:

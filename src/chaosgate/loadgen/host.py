@@ -95,9 +95,9 @@ def read_cgroup(process: Path) -> dict[str, float]:
     groups = _groups((process / "cgroup").read_text(encoding="utf-8", errors="surrogateescape"))
     mounts = list(_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")))
     values = dict(_version_2(_folder("", groups, mounts)))
-    if not values:
-        for controller, files in _VERSION_1.items():
-            values |= _version_1(_folder(controller, groups, mounts), files)
+    # Where both versions are mounted, the controllers belong to version 1.
+    for controller, files in _VERSION_1.items():
+        values |= _version_1(_folder(controller, groups, mounts), files)
     if not values:
         raise ValueError("the engine's process is in no cgroup that counts memory or CPU time")
     return values
@@ -131,14 +131,20 @@ def _mounts(text: str) -> Iterator[_Mount]:
 
 
 def _folder(controller: str, groups: Mapping[str, str], mounts: Iterable[_Mount]) -> Path | None:
-    """The folder of the process's cgroup; where a container sees only its own, that is the mount point itself."""
+    """The folder of the process's cgroup; where a container sees only its own, that is the mount point itself.
+
+    None for the root of all cgroups, which counts the whole machine and not the engine: a root of version 2 has no
+    cgroup.type, and of version 1 it alone has a release_agent (Linux, Documentation/admin-guide).
+    """
     mount = next((mount for mount in mounts if controller in mount.controllers), None)
     path = groups.get(controller)
     if mount is None or path is None:
         return None
     below = path.removeprefix(mount.root.rstrip("/")).lstrip("/")
     folder = mount.point / below
-    return folder if ".." not in Path(below).parts and folder.is_dir() else mount.point
+    found = folder if ".." not in Path(below).parts and folder.is_dir() else mount.point
+    whole_machine = (found / "release_agent").exists() if controller else not (found / "cgroup.type").exists()
+    return None if whole_machine else found
 
 
 def _version_2(folder: Path | None) -> Iterator[tuple[str, float]]:

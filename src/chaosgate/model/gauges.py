@@ -111,13 +111,17 @@ def why_unknown_gauge(name: str, queries: Iterable[str] | None) -> str | None:
     """
     if name.startswith("k8s:") or (queries is None and name.startswith("prom:")):
         return None
-    known = known_gauges(queries or ())
+    queries = tuple(queries or ())
+    known = known_gauges(queries)
     shared, gpu = _OF_MODEL.fullmatch(name), _GPU.fullmatch(name)
     if shared and shared["name"].startswith("vllm:"):
         name = shared["name"]
     if name in known or (gpu and gpu["reading"] in GPU_READINGS):
         return None
-    return unknown("gauge", name, known)
+    if name.startswith("prom:") and not queries:
+        return f"read {name!r}, and the spec has no query; write one under spec.metrics.prometheus.queries"
+    source = name.partition(":")[0] + ":"
+    return unknown("gauge", name, [one for one in known if one.startswith(source)] or known)
 
 
 def known_gauges(queries: Iterable[str]) -> Sequence[str]:

@@ -41,3 +41,12 @@ def test_what_is_missing_is_said_once_for_all_phases_and_changes_no_verdict() ->
     assert tuple(missing_gauges(run.phases)) == said
     assert estimate_run(run).health.gauges_missing == said
     assert verdict_of(run) == verdict_of(passing_run())
+
+
+def test_a_source_that_was_read_at_other_times_is_said_to_be() -> None:
+    seen = [gauge(1.0, "vllm:*", None, reason="away"), gauge(2.0, WAITING, 1.0), gauge(3.0, WAITING, 1.0)]
+    seen += [gauge(1.0, "prom:q", None, reason="no series"), gauge(2.0, "prom:q", 1.0), gauge(2.0, "prom:qq", 1.0)]
+    assert list(missing_gauges(changed(passing_run(), "block1", gauges=seen).phases)) == [
+        "prom:q in block1: no series (1 readings there all the same)",
+        "vllm:* in block1: away (2 readings there all the same)",
+    ]

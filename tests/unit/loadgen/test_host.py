@@ -66,7 +66,7 @@ def test_version_2_is_read_in_base_units(tmp_path: Path) -> None:
         "22 1 0:21 / /proc rw - proc proc rw",
         f"32 31 0:29 / {point} rw shared:9 - cgroup2 cgroup2 rw,nsdelegate",
     ]
-    write(point / "a/b", memory__current="1048576\n", memory__max="max\n", cpu__stat=CPU_STAT)
+    write(point / "a/b", cgroup__type="domain\n", memory__current="1048576\n", memory__max="max\n", cpu__stat=CPU_STAT)
     assert read_cgroup(process(tmp_path, "0::/a/b\n", mounts)) == {
         "host:cgroup:memory-bytes": 1048576.0,
         "host:cgroup:cpu-seconds": pytest.approx(2.5),
@@ -78,7 +78,7 @@ def test_version_2_is_read_in_base_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["/", "/../../other", "/kubepods/pod1/c1"])
 def test_in_a_container_its_own_cgroup_stands_at_the_mount_point(tmp_path: Path, path: str) -> None:
     point = tmp_path / "cg"
-    write(point, memory__current="5\n", memory__max="10\n")
+    write(point, cgroup__type="domain\n", memory__current="5\n", memory__max="10\n")
     mounts = [f"32 31 0:29 /kubepods/pod1/c1 {point} ro - cgroup2 cgroup rw"]
     assert read_cgroup(process(tmp_path, f"0::{path}\n", mounts)) == {
         "host:cgroup:memory-bytes": 5.0,
@@ -97,7 +97,7 @@ def test_version_1_is_read_in_base_units_beside_an_empty_version_2(tmp_path: Pat
         point / "cpu,cpuacct/x", cpuacct__usage="1500000000\n", cpu__stat="nr_throttled 2\nthrottled_time 250000000\n"
     )
     write(point / "memory/y", memory__usage_in_bytes="77\n", memory__limit_in_bytes="9223372036854771712\n")
-    write(point / "unified")
+    write(point / "unified", cpu__stat=CPU_STAT)
     groups = "4:memory:/y\n2:cpu,cpuacct:/x\n0::/\n"
     assert read_cgroup(process(tmp_path, groups, mounts)) == {
         "host:cgroup:memory-bytes": 77.0,
@@ -105,6 +105,18 @@ def test_version_1_is_read_in_base_units_beside_an_empty_version_2(tmp_path: Pat
         "host:cgroup:throttled-seconds": pytest.approx(0.25),
         "host:cgroup:throttled-periods": 2.0,
     }
+
+
+def test_the_root_of_all_cgroups_counts_the_machine_and_is_not_read(tmp_path: Path) -> None:
+    point = tmp_path / "cg"
+    mounts = [
+        f"1 31 0:1 / {point}/memory rw - cgroup cgroup rw,memory",
+        f"2 31 0:2 / {point}/unified rw - cgroup2 cgroup2 rw",
+    ]
+    write(point / "memory", memory__usage_in_bytes="77\n", release_agent="\n")
+    write(point / "unified", cpu__stat=CPU_STAT)
+    with pytest.raises(ValueError, match="in no cgroup that counts"):
+        read_cgroup(process(tmp_path, "4:memory:/\n0::/\n", mounts))
 
 
 def test_a_process_in_no_cgroup_is_refused(tmp_path: Path) -> None:

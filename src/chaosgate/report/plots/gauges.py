@@ -36,7 +36,7 @@ def gauges_plot(series: Sequence[GaugeSeries], windows: Sequence[WindowRow]) -> 
 
 
 def _draw(axes: Axes, gauge: GaugeSeries, windows: Sequence[WindowRow]) -> None:
-    axes.plot(*broken(gauge), color=BLUE, lw=1.6, drawstyle="steps-post")
+    axes.plot(*broken(gauge), color=BLUE, lw=1.6, drawstyle="steps-post", clip_on=False)
     axes.set_title(described(gauge), loc="left", fontsize=9.0)
     axes.set_ylim(min(0.0, *gauge.values), max(1.0, *gauge.values) * 1.1)
     for row in windows:
