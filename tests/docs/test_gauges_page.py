@@ -25,7 +25,7 @@ def shown(what: str) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
     problems = run_page(PAGE, tmp_path)
     assert problems == [], "\n".join(problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,8 @@ SECONDS_POLL = 0.5
 """Seconds between two looks at which one-second samples are whole."""
 UNFINISHED_POLL = 0.1
 """Seconds between two looks at whether the gateway has finished every row."""
+BLIND_AFTER = 10
+"""Seconds after which what a stop condition watches must have been read."""
 SHOWN_SECONDS = 5
 """The live numbers cover the last so many seconds."""
 LEDGER_WAIT = 10.0
@@ -147,11 +149,26 @@ class Phase:
             await asyncio.sleep(SECONDS_POLL)
             for sample in stats.close(clock.now()):
                 recent.append(sample)
-                reason = watch.judge(sample, generator.pending(), self.gauges.present() if self.gauges else {})
+                present = self.gauges.present() if self.gauges else {}
+                self.tell_blind(sample, present)
+                reason = watch.judge(sample, generator.pending(), present)
                 if reason is not None and not halted:
                     halted = True
                     await admin.halt(reason)
             self.tell_load(recent, clock.now())
+
+    def tell_blind(self, sample: LiveSample, present: Mapping[str, float]) -> None:
+        """Say what stop conditions watch and nobody reads, once the load runs long enough for it to have come."""
+        conditions, source = self.spec.spec.safety.stop_when, self.spec.spec.metrics.prometheus
+        if self.gauges is None or sample.second < BLIND_AFTER + (2 * source.every if source is not None else 0):
+            return
+        named = {reading.gauge for condition in conditions for reading in condition.readings} - {None}
+        for gauge in sorted(map(str, named - present.keys())):
+            self.gauges.lack(gauge, "a stop condition watches it, and cannot hold while it is not read")
+        budget = any(condition.prompt_tokens is not None for condition in conditions)
+        whole = [seen for seen in sample.observations if seen.outcome == "ok"]
+        if budget and whole and all(seen.prompt_tokens is None for seen in whole):
+            self.gauges.lack("promptTokens", "a stop condition counts them, and the server's answers do not tell them")
 
     async def spent_before(self, admin: GatewayAdmin) -> Spent:
         """The tokens that the baseline has cost; a budget is one for the whole run."""

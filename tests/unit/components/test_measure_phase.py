@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from small_drill import write_spec
 
-from chaosgate.components.measure import Phase, ends_load
+from chaosgate.components.measure import BLIND_AFTER, Phase, ends_load
+from chaosgate.components.watching import GaugeLog
 from chaosgate.errors import GatewayError
 from chaosgate.inject.http import GatewayAdmin
 from chaosgate.loadgen.budgets import Spent
+from chaosgate.loadgen.live import LiveSample
+from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.model.blocks import baseline_length, make_blocks
 from chaosgate.model.load import load_spec
-from chaosgate.model.observation import TimelineEvent
+from chaosgate.model.observation import Observation, TimelineEvent
 from chaosgate.model.result import Endpoint, SecretRef, Subject
 from chaosgate.model.steady import SemanticSteadyState
+from chaosgate.model.stopping import StopCondition
 
 
 @pytest.mark.parametrize(
@@ -106,3 +110,42 @@ async def test_a_block_goes_on_counting_the_tokens_of_the_baseline(phase: Phase)
     assert await phase.spent_before(cast(GatewayAdmin, Timeline())) == Spent()
     phase.name = "baseline"
     assert await phase.spent_before(admin) == Spent()
+
+
+def watched(phase: Phase, *conditions: dict[str, Any]) -> GaugeLog:
+    """The log of a phase with these stop conditions."""
+    stop_when = tuple(StopCondition.model_validate(one) for one in conditions)
+    safety = phase.spec.spec.safety.model_copy(update={"stop_when": stop_when})
+    body = phase.spec.spec.model_copy(update={"safety": safety})
+    phase.spec = phase.spec.model_copy(update={"spec": body})
+    phase.gauges = GaugeLog("block1", PhaseClock(), 0.0)
+    return phase.gauges
+
+
+def told(log: GaugeLog) -> list[str]:
+    return [f"{one.name}: {one.reason}" for one in log.readings]
+
+
+def test_a_gauge_that_a_stop_condition_watches_and_nobody_reads_is_told(phase: Phase) -> None:
+    log = watched(phase, {"gauge": "vllm:a", "bound": "> 1"}, {"gauge": "vllm:b", "bound": "> 1"})
+    phase.tell_blind(LiveSample(BLIND_AFTER - 1, ()), {})
+    assert told(log) == []
+    for second in (BLIND_AFTER, BLIND_AFTER + 1):
+        phase.tell_blind(LiveSample(second, ()), {"vllm:b": 0.0})
+    assert told(log) == ["vllm:a: a stop condition watches it, and cannot hold while it is not read"]
+
+
+def test_prompt_tokens_that_no_answer_tells_are_told(phase: Phase) -> None:
+    log = watched(phase, {"promptTokens": 5})
+    answer = observation()
+    phase.tell_blind(LiveSample(BLIND_AFTER, (answer.model_copy(update={"prompt_tokens": 3}), answer)), {})
+    phase.tell_blind(LiveSample(BLIND_AFTER, ()), {})
+    assert told(log) == []
+    phase.tell_blind(LiveSample(BLIND_AFTER, (answer,)), {})
+    assert told(log) == ["promptTokens: a stop condition counts them, and the server's answers do not tell them"]
+
+
+def observation() -> Observation:
+    seen = {"scheduled": 0, "sent": 0, "first": 0.1, "tokens": [0.1], "end": 0.2, "status": 200, "outcome": "ok"}
+    named = {"request": "7.block1.0", "phase": "block1", "prompt": "p/0", "answer": None, "text": "sha256:0"}
+    return Observation.model_validate({**seen, **named})
