@@ -50,6 +50,10 @@ class ClusterError(ChaosgateError):
     """The Kubernetes API could not be reached or refused a call, or an object did not become what it should be."""
 
 
+class GaugeError(ChaosgateError):
+    """A source of gauges that cannot be read at all. It leaves a gap in what is seen, and no run ends for it."""
+
+
 class TrackingError(ChaosgateError):
     """The tracking server could not be reached or refused the record. The run's files stay whole."""
 

@@ -30,7 +30,7 @@ from chaosgate.artifacts import (
 from chaosgate.draws import exponential, uniform
 from chaosgate.estimate import PhaseData, RunData, estimate_run, fit_run
 from chaosgate.judge import judge
-from chaosgate.model.blocks import make_blocks
+from chaosgate.model.blocks import BASELINE, baseline_length, baseline_warmup, make_blocks
 from chaosgate.model.fault import FAULTS
 from chaosgate.model.filter import UNGUARDED, filter_of
 from chaosgate.model.fit import FITS
@@ -80,6 +80,7 @@ def stream_spec(
     objectives: tuple[Json, ...] = OBJECTIVES,
     on_uncertain: str = "inconclusive",
     unguarded: str = "0 %",
+    semantic: Json | None = None,
 ) -> ChaosSpec:
     """The spec of chaos-specs/scenarios/stream-degradation.yaml, with other faults, fits or objectives if given.
 
@@ -98,6 +99,7 @@ def stream_spec(
             "windows": 3,
             "hold": "4s",
             "objectives": [{"sli": "error-rate", "bound": "<= 5 %"}, {"sli": "ttft-p95", "bound": "<= 300ms"}],
+            "semantic": semantic,
         },
         "faults": [FAULTS.get(fault["kind"]).model_validate(fault) for fault in faults],
         "fits": [FITS.get(fit["kind"]).model_validate(fit) for fit in fits],
@@ -132,6 +134,8 @@ class Conditions:
     """Share of requests that never reach the gateway."""
     wrong: float = 0.0
     """Share of wrong answers at doses above 0."""
+    wrong_until: float = 0.0
+    """Seconds after the start of the baseline's load up to which every answer is wrong."""
     cured: bool = False
     """Whether the requests that filters guard have no wrong answers."""
     lag: float = 0.0005
@@ -160,7 +164,7 @@ class _Simulator:
     def phase(self, phase: _Phase) -> PhaseData:
         observations: list[Observation] = []
         ledger: list[LedgerRow] = []
-        warmup = self.workload.warmup if not phase.windows else 0.0
+        warmup = baseline_warmup(self.spec) if not phase.windows else 0.0
         for number, scheduled in enumerate(self._arrivals(phase)):
             name = f"{self.workload.seed}.{phase.name}.{number}"
             seen = phase.started + scheduled + self.conditions.lag + 0.001
@@ -204,7 +208,8 @@ class _Simulator:
         first = sent + self._first_token(phase, name, seen, window) if outcome == "ok" else None
         tokens = () if first is None else tuple(first + 0.005 * count for count in range(8))
         bites = window is not None and window.dose > 0 and not (self.conditions.cured and not self.spec.unguards(name))
-        wrong = bites and self._draw(name, "wrong") < self.conditions.wrong
+        early = phase.name == BASELINE and scheduled < self.conditions.wrong_until
+        wrong = early or (bites and self._draw(name, "wrong") < self.conditions.wrong)
         prompt = f"recall-24/{number % 24}"
         text = f"{prompt} wrong" if wrong else prompt if outcome == "ok" else ""
         return Observation(
@@ -288,8 +293,7 @@ def simulate(spec: ChaosSpec | None = None, conditions: Conditions | None = None
     """A whole run of `spec` (by default `stream_spec()`), the same for the same seed."""
     spec = spec or stream_spec()
     simulator = _Simulator(spec, conditions or Conditions(), seed)
-    steady = spec.spec.steady_state
-    baseline = _Phase("baseline", 2.0, spec.spec.workload.warmup + steady.windows * steady.hold + 0.5, ())
+    baseline = _Phase(BASELINE, 2.0, baseline_length(spec) + 0.5, ())
     (block,) = make_blocks(spec)
     start = baseline.started + baseline.length + 3.0
     windows = _injected(spec, block, start + START_DELAY)

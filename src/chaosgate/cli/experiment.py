@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from chaosgate.cli.outlook import Outlook, fit_outlook, outlooks
 from chaosgate.inject.sweep import TTL
 from chaosgate.loadgen.client import CHAT_PATH, FIXED_HEADERS, VARYING_HEADERS, addressed
-from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks, planned_length
+from chaosgate.model.blocks import BASELINE, baseline_length, baseline_warmup, make_blocks, planned_length
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, RequestFault, Surface
 from chaosgate.model.plan import DEPLOY, Block
@@ -22,7 +22,7 @@ from chaosgate.planner import LOCAL, make_plan
 from chaosgate.prompts.sources import prompts_of
 from chaosgate.units import Dimension
 
-StretchName = Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+StretchName = Literal["warm-up", "settling", "windows", "controls", "doses", "wash-outs", "recovery"]
 _LOOKED_AT = 4096
 """Prompts of a stream that are looked at: a trace may have a prompt for each of its requests."""
 
@@ -126,8 +126,11 @@ def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
 
 def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
     warmup, length = spec.spec.workload.warmup, baseline_length(spec)
+    settling = baseline_warmup(spec) - warmup
     yield _stretch(spec, "warm-up", BASELINE, warmup, length)
-    yield _stretch(spec, "windows", BASELINE, length - warmup, length)
+    if settling:
+        yield _stretch(spec, "settling", BASELINE, settling, length)
+    yield _stretch(spec, "windows", BASELINE, length - warmup - settling, length)
     for block in blocks:
         dose_of = {name: spec.fault(name).dose for name in block.faults}
         controls = sum(dose_of[window.fault].hold for window in block.windows if not window.dose)

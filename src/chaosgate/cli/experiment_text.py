@@ -175,7 +175,12 @@ def _length(experiment: Experiment) -> Iterator[str]:
 
 
 def _stretch(stretch: Stretch) -> str:
-    note = {"warm-up": "never judged", "wash-outs": "never judged", "controls": "compared with each other: drift"}
+    note = {
+        "warm-up": "never judged",
+        "settling": "answers become steady",
+        "wash-outs": "never judged",
+        "controls": "compared with each other: drift",
+    }
     said = f"{stretch.what:<10} {_clock(stretch.seconds):>8} {_count(stretch.requests):>9} requests"
     return f"{said}  {note[stretch.what]}" if stretch.what in note else said
 
@@ -212,10 +217,7 @@ def _uncertain(experiment: Experiment) -> list[str]:
 
 
 def _stops(experiment: Experiment) -> list[str]:
-    conditions = [
-        f"{stop.sli} {stop.bound} in {stop.consecutive} one-second samples in a row"
-        for stop in experiment.spec.spec.safety.stop_when
-    ]
+    conditions = list(map(str, experiment.spec.spec.safety.stop_when))
     own = f"{'; or '.join(conditions)}." if conditions else "No condition of its own (safety.stopWhen)."
     return _wrapped([own, "By hand: `chaosgate abort RUN`, or Ctrl-C where it runs. Every fault goes off at once."])
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from chaosgate.estimate.objectives import dose_bound, objective_fault, selected
-from chaosgate.model.blocks import SETTLE, baseline_length, longest_within, make_blocks
+from chaosgate.model.blocks import SETTLE, baseline_length, baseline_warmup, longest_within, make_blocks
 from chaosgate.model.fault import Fault
 from chaosgate.model.plan import Block
 from chaosgate.model.sli import SliRef, resolve_sli
@@ -191,7 +191,7 @@ class _Places:
         if rate is None or place.per_window is None or not resolve_sli(sli).kind.compares:
             return place
         prompts = sum(len(prompts_of(stream, workload.seed)) for stream in workload.streams())
-        covered = min(1.0, (length - workload.warmup) * rate / prompts)
+        covered = min(1.0, (length - baseline_warmup(self.spec)) * rate / prompts)
         return replace(place, per_window=place.per_window * covered)
 
 

@@ -12,11 +12,11 @@ from chaosgate.components.inputs import problem_before, read_endpoint, read_phas
 from chaosgate.components.progress import tell
 from chaosgate.deploy.processes import alive
 from chaosgate.errors import ClusterError, GatewayError
-from chaosgate.estimate import estimate_steady_state
+from chaosgate.estimate import estimate_steady_state, semantic_state
 from chaosgate.inject.cluster.switch import ClusterSwitch
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.inject.sweep import FaultSwitch, Refused, refuse_again, run_sweep, wait_for
-from chaosgate.judge import steady_state_reasons
+from chaosgate.judge import semantic_reasons, steady_state_reasons
 from chaosgate.model.blocks import BASELINE, make_blocks
 from chaosgate.model.plan import Block, PlannedWindow
 from chaosgate.model.result import Endpoint, Injection, Status
@@ -81,7 +81,10 @@ def why_unguarded(run: str, endpoint: Endpoint) -> str | None:
 def why_unsteady(context: Context, spec: ChaosSpec) -> str | None:
     """Why the steady state does not hold in the baseline; None when it does."""
     baseline = read_phase(BASELINE, context.inputs, Identity(context.run, spec.digest()))
-    reasons = steady_state_reasons(spec, estimate_steady_state(spec, baseline))
+    reasons = [
+        *steady_state_reasons(spec, estimate_steady_state(spec, baseline)),
+        *semantic_reasons(spec, semantic_state(spec, baseline)),
+    ]
     unsteady = [reason.text for reason in reasons if reason.verdict != "pass"]
     return "; ".join(unsteady) or None
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import aiohttp
 
 from chaosgate.artifacts import GAUGES, LEDGER, OBSERVATIONS, TIMELINE, Identity, write_lines
 from chaosgate.components.definition import Context
 from chaosgate.components.inputs import problem_before, read_endpoint, read_spec
 from chaosgate.components.progress import tell
+from chaosgate.components.watching import GaugeLog, GaugeWatch
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import ChaosgateError, ClusterError, DeployError, GatewayError
 from chaosgate.inject.http import GatewayAdmin, read_token
 from chaosgate.inject.sweep import refuse_again
-from chaosgate.loadgen.gauges import read_gauges
-from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
+from chaosgate.loadgen.budgets import Spent
+from chaosgate.loadgen.generator import LoadSettings
 from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
 from chaosgate.loadgen.trace import PhaseClock
-from chaosgate.model.blocks import BASELINE
-from chaosgate.model.observation import Gauge, LedgerRow, Observation, TimelineEvent
+from chaosgate.loadgen.workers import Load, open_load
+from chaosgate.model.blocks import BASELINE, baseline_warmup, make_blocks
+from chaosgate.model.observation import LedgerRow, Observation, TimelineEvent
 from chaosgate.model.result import Endpoint, Status, Subject
 from chaosgate.model.spec import ChaosSpec
 
@@ -31,10 +31,10 @@ POLL = 0.25
 """Seconds between two looks at the timeline."""
 SECONDS_POLL = 0.5
 """Seconds between two looks at which one-second samples are whole."""
-GAUGES_EVERY = 1.0
-"""Seconds between two readings of the engine's own numbers."""
 UNFINISHED_POLL = 0.1
 """Seconds between two looks at whether the gateway has finished every row."""
+BLIND_AFTER = 10
+"""Seconds after which what a stop condition watches must have been read."""
 SHOWN_SECONDS = 5
 """The live numbers cover the last so many seconds."""
 LEDGER_WAIT = 10.0
@@ -63,36 +63,53 @@ class Phase:
     name: str
     seconds: float
     observations: list[Observation] = field(default_factory=list)
-    gauges: list[Gauge] = field(default_factory=list)
+    gauges: GaugeLog | None = None
+    """None until the load has started."""
     ledger: Sequence[LedgerRow] = ()
     timeline: Sequence[TimelineEvent] = ()
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def warmup(self) -> float:
-        """Seconds of warm-up; only the baseline has one."""
-        return self.spec.spec.workload.warmup if self.name == BASELINE else 0.0
+        """Seconds of warm-up and of settling, which nothing judges; only the baseline has them."""
+        return baseline_warmup(self.spec) if self.name == BASELINE else 0.0
+
+    @property
+    def planned(self) -> float | None:
+        """Requests that the phase plans after its warm-up, None where the target sets their rate.
+
+        A block that is waited for lasts longer than it plans.
+        """
+        lengths = {block.phase: block.length for block in make_blocks(self.spec)}
+        seconds = lengths.get(self.name, self.seconds)
+        rate = self.spec.spec.workload.mean_rate(seconds)
+        return None if rate is None else rate * (seconds - self.warmup)
 
     async def measure(self) -> None:
         """Load with its watchers beside it, then what the gateway kept of it."""
         async with GatewayAdmin(self.endpoint.admin, read_token(self.endpoint.token)) as admin:
             await refuse_again(admin, self.name, "started")
+            clock, stats = PhaseClock(), LiveStats()
+            load = open_load(self.settings(), self.observer(stats), clock)
+            await load.prepare()
             started = await admin.post("started", phase=self.name, detail={"warmup": self.warmup})
-            clock = PhaseClock()
-            stats = LiveStats()
-            generator = LoadGenerator(self.settings(), self.observer(stats), clock)
-            watchers = [
-                asyncio.create_task(self.ending(self.watch_timeline(admin))),
-                asyncio.create_task(self.ending(self.watch_seconds(admin, stats, generator, clock))),
-                asyncio.create_task(self.ending(self.watch_gauges(clock, started))),
-                *(asyncio.create_task(self.ending(self.watch_target(one, clock, started))) for one in self.targets()),
-            ]
+            clock.restart()
+            self.gauges = GaugeLog(self.name, clock, started)
+            gauges = GaugeWatch(self.spec, self.endpoint, self.gauges)
+            watching = (
+                self.watch_timeline(admin),
+                self.watch_seconds(admin, stats, load, clock),
+                *gauges.watchers(),
+            )
+            watchers = [asyncio.create_task(self.ending(watcher)) for watcher in watching]
             try:
-                await generator.run(self.over)
+                await load.run(self.over)
             finally:
                 await end(watchers)
             await self.post_subject(admin)
-            await admin.post("done", phase=self.name)
+            spent = Spent().more(self.observations)
+            detail = {"tokens": spent.completion, "promptTokens": spent.prompt}
+            await admin.post("done", phase=self.name, detail=detail)
             await self.collect(admin)
 
     def settings(self) -> LoadSettings:
@@ -129,21 +146,43 @@ class Phase:
             await asyncio.sleep(POLL)
 
     async def watch_seconds(
-        self, admin: GatewayAdmin, stats: LiveStats, generator: LoadGenerator, clock: PhaseClock
+        self, admin: GatewayAdmin, stats: LiveStats, load: Load, clock: PhaseClock
     ) -> None:
         """Each second: tell the numbers, and halt the run at the gateway when a stop condition holds."""
-        watch = StopWatch(self.spec.spec.safety.stop_when)
+        watch = StopWatch(self.spec.spec.safety.stop_when, self.planned, await self.spent_before(admin))
         recent: deque[LiveSample] = deque(maxlen=SHOWN_SECONDS)
         halted = False
         while True:
             await asyncio.sleep(SECONDS_POLL)
             for sample in stats.close(clock.now()):
                 recent.append(sample)
-                reason = watch.judge(sample, generator.pending())
+                present = self.gauges.present() if self.gauges else {}
+                self.tell_blind(sample, present)
+                reason = watch.judge(sample, load.pending(), present)
                 if reason is not None and not halted:
                     halted = True
                     await admin.halt(reason)
             self.tell_load(recent, clock.now())
+
+    def tell_blind(self, sample: LiveSample, present: Mapping[str, float]) -> None:
+        """Say what stop conditions watch and nobody reads, once the load runs long enough for it to have come."""
+        conditions, source = self.spec.spec.safety.stop_when, self.spec.spec.metrics.prometheus
+        if self.gauges is None or sample.second < BLIND_AFTER + (2 * source.every if source is not None else 0):
+            return
+        named = {reading.gauge for condition in conditions for reading in condition.readings} - {None}
+        for gauge in sorted(map(str, named - present.keys())):
+            self.gauges.lack(gauge, "a stop condition watches it, and cannot hold while it is not read")
+        budget = any(condition.prompt_tokens is not None for condition in conditions)
+        whole = [seen for seen in sample.observations if seen.outcome == "ok"]
+        if budget and whole and all(seen.prompt_tokens is None for seen in whole):
+            self.gauges.lack("promptTokens", "a stop condition counts them, and the server's answers do not tell them")
+
+    async def spent_before(self, admin: GatewayAdmin) -> Spent:
+        """The tokens that the baseline has cost; a budget is one for the whole run."""
+        before = () if self.name == BASELINE else await admin.timeline(BASELINE)
+        details = [event.detail for event in before if event.event == "done"]
+        counts = [(int(one.get("tokens", 0)), int(one.get("promptTokens", 0))) for one in details]
+        return Spent(sum(tokens for tokens, _ in counts), sum(prompt for _, prompt in counts))
 
     def tell_load(self, recent: deque[LiveSample], elapsed: float) -> None:
         """One progress line over the last few seconds."""
@@ -156,45 +195,6 @@ class Phase:
             ttft_p99=shown.ttft_p99,
             error_rate=shown.error_rate,
         )
-
-    async def watch_gauges(self, clock: PhaseClock, started: float) -> None:
-        """Each second: the engine's own numbers; an engine that cannot be read leaves a gap, and once a note."""
-        noted = False
-        async with aiohttp.ClientSession() as session:
-            while True:
-                reading = await read_gauges(session, f"{self.endpoint.upstream}/metrics")
-                at = started + clock.now()
-                if reading.reason is not None and not noted:
-                    noted = True
-                    tell("note", phase=self.name, text=f"no gauges of the engine: {reading.reason}")
-                self.gauges += [
-                    Gauge(at=at, phase=self.name, name=name, value=value) for name, value in reading.values.items()
-                ]
-                await asyncio.sleep(GAUGES_EVERY)
-
-    def targets(self) -> list[Callable[[], dict[str, float]]]:
-        """What reads the target of each fault of the cluster; nothing of a run that is on none."""
-        if self.endpoint.namespace is None:
-            return []
-        from chaosgate.components import on_cluster
-
-        return [watch.read for watch in on_cluster.watches(self.spec, self.endpoint)]
-
-    async def watch_target(self, read: Callable[[], dict[str, float]], clock: PhaseClock, started: float) -> None:
-        """Each second: what the API server says of a fault's target; when it does not answer there is a gap."""
-        noted = False
-        while True:
-            begun = clock.now()
-            try:
-                values = await asyncio.to_thread(read)
-            except ClusterError as error:
-                values = {}
-                if not noted:
-                    noted = True
-                    tell("note", phase=self.name, text=f"no gauges of the target: {error}")
-            at = started + clock.now()
-            self.gauges += [Gauge(at=at, phase=self.name, name=name, value=value) for name, value in values.items()]
-            await asyncio.sleep(max(0.0, begun + GAUGES_EVERY - clock.now()))
 
     async def post_subject(self, admin: GatewayAdmin) -> None:
         """Read the subject back after the last request; without an answer the timeline lacks it, which judge sees."""
@@ -229,7 +229,7 @@ class Phase:
         write_lines(context.outputs["observations"], OBSERVATIONS, identity, self.observations)
         write_lines(context.outputs["ledger"], LEDGER, identity, self.ledger)
         write_lines(context.outputs["timeline"], TIMELINE, identity, self.timeline)
-        write_lines(context.outputs["gauges"], GAUGES, identity, self.gauges)
+        write_lines(context.outputs["gauges"], GAUGES, identity, self.gauges.readings if self.gauges else ())
 
 
 def ends_load(event: TimelineEvent) -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
+from chaosgate.estimate.gauges import shown_gauges
 from chaosgate.estimate.health import make_health
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
+from chaosgate.estimate.semantic import semantic_state
 from chaosgate.estimate.series import make_series
 from chaosgate.estimate.windows import place_baseline, place_requests
 from chaosgate.estimate.witness import read_witness
+from chaosgate.model.blocks import BASELINE
 from chaosgate.model.result import Estimate, Estimates
 from chaosgate.model.spec import ChaosSpec
 
-__all__ = ["PhaseData", "RunData", "estimate_run", "estimate_steady_state", "fit_run"]
+__all__ = ["PhaseData", "RunData", "estimate_run", "estimate_steady_state", "fit_run", "semantic_state"]
 
 
 def estimate_run(run: RunData) -> Estimates:
@@ -29,6 +32,8 @@ def estimate_run(run: RunData) -> Estimates:
         doses=tuple(dose_table(estimator)),
         witnesses=tuple(read_witness(run, windows, fault) for fault in body.faults),
         health=make_health(run, windows),
+        gauges=tuple(shown_gauges(run)),
+        semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
         series=make_series(
             request
             for requests in windows.requests.values()

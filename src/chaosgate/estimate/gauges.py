@@ -1,19 +1,25 @@
-"""Gauges of a fault's target, window by window: what the API server said, read by measure each second."""
+"""Gauges over a phase and window by window, and which of them could not be read."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chaosgate.estimate.data import RunData
+from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.model.blocks import SETTLE
 from chaosgate.model.fault import ClusterFault, GaugeName, GaugeWitness
-from chaosgate.model.observation import Window, cluster_gauge
+from chaosgate.model.gauges import CORE_METRICS, LARGEST_ORDER, prometheus_gauge
+from chaosgate.model.observation import Gauge, Window, cluster_gauge
+from chaosgate.model.result import GaugeSeries
 
 STALE = 3.0
 """Seconds after which a reading says nothing of the present any more: measure reads each second."""
+
+
+SHOWN = (*CORE_METRICS, LARGEST_ORDER)
+"""The gauges that a report always shows."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,45 @@ class Readings:
         return [value for at, value in zip(self.at, self.values, strict=True) if start <= at <= end]
 
 
+def readings(gauges: Iterable[Gauge], name: str) -> Readings:
+    """The readings of the gauge called `name` among `gauges`."""
+    found = sorted((one.at, one.value) for one in gauges if one.name == name and one.value is not None)
+    return Readings([at for at, _ in found], [value for _, value in found])
+
+
 def read_gauge(run: RunData, phase: str, fault: str, gauge: GaugeName) -> Readings:
     """The readings of one gauge of the target of `fault` in one phase."""
-    name = cluster_gauge(fault, gauge)
-    seen = run.phases[phase].gauges if phase in run.phases else ()
-    found = sorted((one.at, one.value) for one in seen if one.name == name)
-    return Readings([at for at, _ in found], [value for _, value in found])
+    return readings(run.phases[phase].gauges if phase in run.phases else (), cluster_gauge(fault, gauge))
+
+
+def shown_gauges(run: RunData) -> Iterator[GaugeSeries]:
+    """The gauges of `SHOWN`, of the spec's queries and stop conditions, over all phases; none without readings."""
+    body = run.spec.spec
+    named = [reading.gauge for stop in body.safety.stop_when for reading in stop.readings if reading.gauge is not None]
+    every = [gauge for phase in run.phases.values() for gauge in phase.gauges]
+    for name in dict.fromkeys((*SHOWN, *map(prometheus_gauge, body.metrics.queries), *named)):
+        found = readings(every, name)
+        if found.at:
+            yield GaugeSeries(name=name, at=tuple(found.at), values=tuple(found.values))
+
+
+def missing_gauges(phases: Mapping[str, PhaseData]) -> Iterator[str]:
+    """What could not be read, one sentence each: in which phases, why, and how much was read there all the same."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for name, phase in phases.items():
+        for one in sorted(phase.gauges, key=lambda gauge: (gauge.at, gauge.name)):
+            if one.value is None:
+                lacking.setdefault((one.name, one.reason or "it gave no reason"), []).append(name)
+    for (gauge, reason), where in lacking.items():
+        read = sum(_belongs(one, gauge) for name in set(where) for one in phases[name].gauges)
+        but = f" ({read} readings there all the same)" if read else ""
+        yield f"{gauge} in {', '.join(dict.fromkeys(where))}: {reason}{but}"
+
+
+def _belongs(reading: Gauge, missing: str) -> bool:
+    """Whether a reading is of the gauge, or of the source such as `vllm:*` or `gpu`, that is missing at times."""
+    source = missing.removesuffix("*").rstrip(":") + ":"
+    return reading.value is not None and (reading.name == missing or reading.name.startswith(source))
 
 
 def window_values(run: RunData, fault: str, witness: GaugeWitness, window: Window) -> list[float]:

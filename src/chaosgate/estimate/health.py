@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from chaosgate.estimate.checks import events_of, find_gaps, find_problems
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.drift import find_drift
+from chaosgate.estimate.gauges import missing_gauges
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.base import first_refusal
 from chaosgate.model.blocks import BASELINE
@@ -30,6 +31,7 @@ def make_health(run: RunData, windows: RunWindows) -> Health:
         subject_changed="; ".join(dict.fromkeys(changes)) or None,
         gaps=tuple(find_gaps(run, windows)),
         problems=(*find_problems(run, windows), *_subject_problems(run, windows)),
+        gauges_missing=tuple(missing_gauges(run.phases)),
     )
 
 

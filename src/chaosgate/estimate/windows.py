@@ -88,7 +88,7 @@ def place_requests(run: RunData) -> RunWindows:
     faults = {fault.name: fault for fault in run.spec.spec.faults}
     joined = {phase: _joined(run, phase) for phase in (BASELINE, *(block.phase for block in run.blocks))}
     requests = {phase: part.requests for phase, part in joined.items()}
-    arms = _arms(run.spec, requests[BASELINE])
+    arms = place_arms(run.spec, requests[BASELINE])
     baseline, straddlers = _fill(_baseline(run.spec, run.phases.get(BASELINE)), requests[BASELINE], arms, faults)
     windows, recoveries = [], []
     for block in run.blocks:
@@ -111,7 +111,7 @@ def place_requests(run: RunData) -> RunWindows:
 def place_baseline(spec: ChaosSpec, baseline: PhaseData) -> tuple[Window, ...]:
     """The baseline's windows alone, for deciding whether to inject at all."""
     requests = join(baseline, (), spec.spec.workload.seed).requests
-    return _fill(_baseline(spec, baseline), requests, _arms(spec, requests), {})[0]
+    return _fill(_baseline(spec, baseline), requests, place_arms(spec, requests), {})[0]
 
 
 def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
@@ -125,7 +125,7 @@ def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True)
-class _Arms:
+class Arms:
     """The requests that filters guard and those that pass unguarded: the clean answers of each are its own."""
 
     spec: ChaosSpec
@@ -140,10 +140,10 @@ class _Arms:
         return unguarded, Sample(seen, clean.get(seen.prompt), self.spec.spec.slo)
 
 
-def _arms(spec: ChaosSpec, baseline: Sequence[Request]) -> _Arms:
+def place_arms(spec: ChaosSpec, baseline: Sequence[Request]) -> Arms:
     unguarded = [request for request in baseline if spec.unguards(request.observation.request)]
     guarded = [request for request in baseline if not spec.unguards(request.observation.request)]
-    return _Arms(spec, clean_arm(guarded), clean_arm(unguarded))
+    return Arms(spec, clean_arm(guarded), clean_arm(unguarded))
 
 
 def _joined(run: RunData, phase: str) -> Joined:
@@ -190,7 +190,7 @@ def _last_off(run: RunData, block: Block) -> float:
 
 
 def _fill(
-    windows: Sequence[Window], requests: Sequence[Request], arms: _Arms, faults: Mapping[str, Fault]
+    windows: Sequence[Window], requests: Sequence[Request], arms: Arms, faults: Mapping[str, Fault]
 ) -> tuple[tuple[Window, ...], int]:
     """The windows with their requests, and how many requests lie in none."""
     guarded: list[list[Sample]] = [[] for _ in windows]

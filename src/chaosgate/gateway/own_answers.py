@@ -38,7 +38,7 @@ async def send(request: web.Request, response: web.Response) -> web.Response:
 async def answer_pathless(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Answer what names no path, and so nothing behind the gateway: `OPTIONS *` and CONNECT (RFC 9110, 9.3.6, 9.3.7)."""
+    """Answer what names no path and so nothing behind the gateway: `OPTIONS *`, CONNECT (RFC 9110, 9.3.6 and 9.3.7)."""
     if request.match_info.http_exception is None:
         return await handler(request)
     if request.method == hdrs.METH_OPTIONS:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chaosgate.judge.objectives import objective_reasons, recovered_reasons, steady_state_reasons
+from chaosgate.judge.objectives import objective_reasons, recovered_reasons, semantic_reasons, steady_state_reasons
 from chaosgate.judge.reasons import plain
 from chaosgate.judge.trust import health_reasons, injection_reasons, witness_reasons
 from chaosgate.model.result import Estimates, Fits, Injection, Reason, Subject, Verdict, worst
 from chaosgate.model.spec import ChaosSpec
 
-__all__ = ["judge", "steady_state_reasons"]
+__all__ = ["judge", "semantic_reasons", "steady_state_reasons"]
 
 
 def judge(
@@ -53,6 +53,7 @@ def _reasons(
     if [fit.name for fit in spec.spec.fits] != [fit.name for fit in (fits.fits if fits else ())]:
         yield plain("error", "the thresholds do not belong to the spec's fits; fit the run again")
     yield from steady_state_reasons(spec, estimates.steady_state)
+    yield from semantic_reasons(spec, estimates.semantic)
     yield from recovered_reasons(spec, estimates.recovered)
     yield from health_reasons(estimates.health)
     yield from witness_reasons(spec, estimates.witnesses)

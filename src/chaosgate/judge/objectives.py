@@ -8,9 +8,9 @@ from typing import Any
 from chaosgate.estimate.position import Position, position
 from chaosgate.judge.reasons import interval_text, plain, range_text
 from chaosgate.model.observation import MIN_WINDOWS
-from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, VerdictName, finite
+from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, SemanticState, VerdictName, finite
 from chaosgate.model.spec import ChaosSpec, Objective
-from chaosgate.units import Bound, format_value
+from chaosgate.units import Bound, format_duration, format_value
 
 HOLDS: tuple[Position, ...] = ("inside", "straddles", "open")
 """Where the interval of a steady state may lie: it is outside or missing that says that it does not hold."""
@@ -31,6 +31,33 @@ def recovered_reasons(spec: ChaosSpec, estimates: tuple[Estimate, ...]) -> Itera
     Without this a target that a fault has broken for good would pass by its numbers during the fault.
     """
     yield from _steady_reasons(spec, estimates, "recovery", _RECOVERY_WORDS)
+
+
+def semantic_reasons(spec: ChaosSpec, semantic: SemanticState | None) -> Iterator[Reason]:
+    """One reason whether the answers became steady before the baseline's windows; none where the spec does not ask."""
+    wanted = spec.spec.steady_state.semantic
+    if wanted is None:
+        return
+    asked = (
+        f"{wanted.scorer} {wanted.bound} as the mean of {wanted.window} samples of {format_duration(wanted.every)}, "
+        f"{wanted.in_a_row} windows in a row"
+    )
+    if semantic is not None and semantic.steady is not None:
+        text = f"the answers were steady {format_duration(semantic.steady)} after the warm-up: {asked}"
+        yield Reason(verdict="pass", severity="gate", text=text, value=semantic.best, bound=str(wanted.bound))
+        return
+    text = f"the answers did not become steady within {format_duration(wanted.within)}: {asked}; {_at_best(semantic)}"
+    best = semantic.best if semantic is not None else None
+    yield Reason(verdict="inconclusive", severity="gate", text=text, value=best, bound=str(wanted.bound))
+
+
+def _at_best(semantic: SemanticState | None) -> str:
+    if semantic is None or not semantic.scores:
+        return "nothing was scored" if semantic is None or semantic.reason is None else semantic.reason
+    if semantic.best is not None:
+        return f"the best window had {format_value(semantic.best, 'share')}"
+    empty = sum(score is None for score in semantic.scores)
+    return f"{empty} of {len(semantic.scores)} samples hold no request that counts; send more, or sample longer"
 
 
 _BASELINE_WORDS: dict[Position, str] = {

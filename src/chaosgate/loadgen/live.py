@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from types import MappingProxyType
 
+from chaosgate.loadgen.budgets import ErrorBudgetWatch, Spent, why_spent
 from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation, Sample
-from chaosgate.model.safety import StopCondition
 from chaosgate.model.sli import SliRef, resolve_sli
+from chaosgate.model.stopping import Reading, StopCondition
 from chaosgate.statistics.ranks import quantile_of
 from chaosgate.units import format_value
+
+_NO_GAUGES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -68,53 +72,101 @@ class LiveStats:
 
 
 class StopWatch:
-    """Watches the stop conditions of a run. A condition names the bad state; it must hold in a row of samples.
+    """Watches the stop conditions of a run. A condition names the bad state, which must hold in enough samples.
 
-    A sample without a number, such as an empty one, neither breaks the row nor adds to it. Failed requests are
-    infinitely slow. A request in flight that is slower than a latency's bound already counts then, once, as infinitely
-    slow, so that a target that hangs is seen before its requests time out. Warm-up requests do not count.
+    A sample without a number, such as an empty one or one of a gauge that is not read, neither breaks a row nor adds to
+    it. Failed requests are infinitely slow. A request in flight that is slower than a latency's bound already counts
+    then, once, as infinitely slow, so that a target that hangs is seen before its requests time out. Warm-up requests
+    count in tokens alone.
     """
 
-    def __init__(self, conditions: Sequence[StopCondition]) -> None:
-        self._rows = [_Row(condition) for condition in conditions]
+    def __init__(
+        self, conditions: Sequence[StopCondition], planned: float | None = None, spent: Spent | None = None
+    ) -> None:
+        """`planned`: requests that the phase plans after its warm-up; `spent`: tokens that earlier phases have cost."""
+        self.spent = spent or Spent()
+        self._conditions = conditions
+        self._rows = [_Row(condition) for condition in conditions if condition.readings]
+        self._budgets = [ErrorBudgetWatch(one.error_budget, planned) for one in conditions if one.error_budget]
 
-    def judge(self, sample: LiveSample, pending: Sequence[Pending] = ()) -> str | None:
+    def judge(
+        self, sample: LiveSample, pending: Sequence[Pending] = (), gauges: Mapping[str, float] = _NO_GAUGES
+    ) -> str | None:
         """Why the run must be halted now, None while it may go on. Samples are given once each, in order.
 
-        `pending` are the requests in flight once the sample's second is over.
+        `pending` are the requests in flight once the sample's second is over, `gauges` what is known of it by name.
         """
-        reasons = [row.judge(sample, pending) for row in self._rows]
+        self.spent = self.spent.more(sample.observations)
+        now = sample.second + 1
+        reasons = [row.judge(sample, pending, gauges) for row in self._rows]
+        reasons += [budget.judge(sample.second, sample.observations) for budget in self._budgets]
+        reasons += [why_spent(condition, self.spent, now) for condition in self._conditions]
         return next((reason for reason in reasons if reason is not None), None)
 
 
 class _Row:
-    """How many samples in a row one condition has held."""
+    """In which of the last samples one condition has held."""
 
     def __init__(self, condition: StopCondition) -> None:
         self._condition = condition
-        self._sli = resolve_sli(condition.sli)
-        self._held = 0
+        self._readers = [_SliReader(one) if one.sli is not None else _GaugeReader(one) for one in condition.readings]
+        self._held: deque[bool] = deque(maxlen=condition.last)
+
+    def judge(self, sample: LiveSample, pending: Sequence[Pending], gauges: Mapping[str, float]) -> str | None:
+        read = [reader.read(sample, pending, gauges) for reader in self._readers]
+        values = [value for value in read if value is not None]
+        if len(values) < len(read):
+            return None
+        bounds = [one.bound for one in self._condition.readings]
+        self._held.append(all(bound.holds(value) for bound, value in zip(bounds, values, strict=True)))
+        held = sum(self._held)
+        if not self._held[-1] or held < self._condition.needed:
+            return None
+        shown = " and ".join(reader.shown(value) for reader, value in zip(self._readers, values, strict=True))
+        return (
+            f"stop condition {self._condition.what}: {self._often(held)} up to {sample.second + 1} s, last at {shown}"
+        )
+
+    def _often(self, held: int) -> str:
+        if self._condition.share is None:
+            return f"held in {held} one-second samples in a row"
+        return f"held in {held} of the last {self._condition.last} one-second samples"
+
+
+class _GaugeReader:
+    """The value of a gauge in each second."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._name, self._bound = str(reading.gauge), reading.bound
+
+    def read(self, sample: LiveSample, pending: Sequence[Pending], gauges: Mapping[str, float]) -> float | None:
+        return gauges.get(self._name)
+
+    def shown(self, value: float) -> str:
+        return format_value(value, self._bound.dimension)
+
+
+class _SliReader:
+    """The value of an SLI in each second."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._bound = reading.bound
+        self._sli = resolve_sli(str(reading.sli))
         self._overdue: set[str] = set()
         """Requests that were counted while they were in flight."""
 
-    def judge(self, sample: LiveSample, pending: Sequence[Pending]) -> str | None:
+    def read(self, sample: LiveSample, pending: Sequence[Pending], gauges: Mapping[str, float]) -> float | None:
         ended = [each for each in sample.observations if not each.warmup and each.request not in self._overdue]
         overdue = self._newly_overdue(pending, sample.second + 1)
         self._overdue = (self._overdue - {each.request for each in sample.observations}) | set(overdue)
-        value = _statistic(self._sli, self._sli.kind.adjusted_values, ended, [math.inf] * len(overdue))
-        if value is None:
-            return None
-        self._held = self._held + 1 if self._condition.bound.holds(value) else 0
-        if self._held < self._condition.consecutive:
-            return None
-        return (
-            f"stop condition {self._sli.name} {self._condition.bound}: held in {self._held} one-second samples in a "
-            f"row up to {sample.second + 1} s, last at {format_value(value, self._sli.dimension)}"
-        )
+        return _statistic(self._sli, self._sli.kind.adjusted_values, ended, [math.inf] * len(overdue))
+
+    def shown(self, value: float) -> str:
+        return format_value(value, self._sli.dimension)
 
     def _newly_overdue(self, pending: Sequence[Pending], now: float) -> list[str]:
         """The requests in flight that break a latency's bound whenever they end, and were not counted before."""
-        bound = self._condition.bound
+        bound = self._bound
         if self._sli.kind.statistic != "quantile" or not self._sli.kind.ages or bound.upper:
             return []
         # No latency of a request is longer than its age; most need no closer look.
@@ -123,7 +175,7 @@ class _Row:
 
     def _breaks(self, pending: Pending, now: float) -> bool:
         value = self._sli.kind.value(Sample(_answered(pending, now), None))
-        return value is not None and self._condition.bound.holds(value)
+        return value is not None and self._bound.holds(value)
 
 
 def _answered(pending: Pending, now: float) -> Observation:

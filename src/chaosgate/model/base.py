@@ -94,5 +94,8 @@ NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A DNS label (RFC 1123): it can name a Kubernetes object, an MLflow run and a file."""
 
+ENVIRONMENT_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+"""The name of an environment variable."""
+
 Line = Annotated[str, AfterValidator(one_line)]
 """A sentence that may quote what a server said: always one printable line."""

@@ -32,8 +32,14 @@ def planned_length(spec: ChaosSpec) -> float:
 
 
 def baseline_length(spec: ChaosSpec) -> float:
-    """Seconds of load in the baseline, warm-up included."""
-    return spec.spec.workload.warmup + spec.spec.steady_state.windows * spec.spec.steady_state.hold
+    """Seconds of load in the baseline, warm-up and settling included."""
+    return baseline_warmup(spec) + spec.spec.steady_state.windows * spec.spec.steady_state.hold
+
+
+def baseline_warmup(spec: ChaosSpec) -> float:
+    """Seconds of the baseline before its windows: the warm-up, and the time that answers have to become steady."""
+    semantic = spec.spec.steady_state.semantic
+    return spec.spec.workload.warmup + (semantic.within if semantic is not None else 0.0)
 
 
 def make_block(spec: ChaosSpec, phase: str, faults: Sequence[Fault]) -> Block:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from chaosgate import __version__
-from chaosgate.model.base import Frozen, Name
+from chaosgate.model.base import ENVIRONMENT_NAME, Frozen, Name
 from chaosgate.model.labels import Labels
 from chaosgate.model.spec import SUBDOMAIN_PATTERN
 from chaosgate.tokens import KEY_VARIABLE
@@ -17,7 +17,6 @@ DEFAULT_IMAGE = f"chaosgate:{__version__}"
 """The image that `make image` builds. Never tagged `latest`: a cluster pulls that anew, so that two runs may differ."""
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?$"
 """A Kubernetes quantity as far as CPUs and memory need it, such as `250m` or `512Mi`."""
-ENVIRONMENT_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _DIGEST = "@sha256:[0-9a-f]{64}"
 IMAGE = (
     r"^[A-Za-z0-9][-A-Za-z0-9.]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*"

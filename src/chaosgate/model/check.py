@@ -6,6 +6,7 @@ Each check looks at the items that are valid in themselves, so that a broken ite
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,13 @@ from pydantic import BaseModel
 from chaosgate.errors import Problem, RegistryError, dotted
 from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import Fit
+from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
-from chaosgate.model.safety import PROTECTED, StopCondition
+from chaosgate.model.safety import PROTECTED
 from chaosgate.model.sli import SLIS, resolve_sli
 from chaosgate.model.source import DataPath
 from chaosgate.model.spec import DoseRange, Objective, SteadyObjective
+from chaosgate.model.stopping import StopCondition
 from chaosgate.model.uri import has_password, why_malformed
 from chaosgate.model.validation import value_at
 from chaosgate.registry import unknown
@@ -31,7 +34,9 @@ FILTER_LIST: DataPath = ("spec", "filters")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
 SLO_LIST: DataPath = ("spec", "slo")
+SEMANTIC: DataPath = ("spec", "steadyState", "semantic")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
+QUERY_LIST: DataPath = ("spec", "metrics", "prometheus", "queries")
 PROTECTED_LIST: DataPath = ("spec", "safety", "protectedNamespaces")
 
 ENDPOINT: DataPath = ("spec", "target", "endpoint")
@@ -42,6 +47,7 @@ KUBERNETES: DataPath = ("spec", "target", "kubernetes")
 ADDRESSES: Mapping[DataPath, str] = {
     ENDPOINT: "secrets never stand in a {noun}",
     ("spec", "target", "fallback", "upstream"): "secrets never stand in a {noun}",
+    ("spec", "metrics", "prometheus", "url"): "name a header's secret by `headers` or `bearer` instead",
     ("spec", "tracking", "uri"): "set MLFLOW_TRACKING_URI in the environment instead",
 }
 """Where a URL may stand, and what to do with one that holds a password."""
@@ -78,6 +84,7 @@ def check(draft: Draft) -> list[Problem]:
     """Every semantic problem of `draft`; none for a spec that can be planned and judged."""
     problems = [*_doubles(draft, FAULT_LIST), *_doubles(draft, FIT_LIST), *_doubles(draft, OBJECTIVE_LIST)]
     problems += _addresses(draft)
+    problems += _scorer(draft)
     for path, item in draft.valid.items():
         match item:
             case Fault():
@@ -92,7 +99,7 @@ def check(draft: Draft) -> list[Problem]:
             case RequestBound():
                 problems += _request_sli(path, item.sli, item.bound, "a bound of `slo`")
             case StopCondition():
-                problems += _stop_condition(path, item)
+                problems += _stop_condition(draft, path, item)
     return problems
 
 
@@ -239,14 +246,42 @@ def _needs_slo(draft: Draft, path: DataPath, name: str) -> Iterator[Problem]:
         yield Problem((*path, "sli"), message)
 
 
-def _stop_condition(path: DataPath, condition: StopCondition) -> Iterator[Problem]:
-    yield from _sli_bound(path, condition.sli, condition.bound)
-    if condition.sli in SLIS and SLIS.get(condition.sli).compares:
-        message = f"read {condition.sli!r}, which compares with the baseline's answers; a running load has none"
+def _stop_condition(draft: Draft, path: DataPath, condition: StopCondition) -> Iterator[Problem]:
+    for index, reading in enumerate(condition.readings):
+        where = path if condition.all is None else (*path, "all", index)
+        if reading.gauge is not None:
+            yield from _gauge(draft, (*where, "gauge"), reading.gauge)
+        elif reading.sli is not None:
+            yield from _running_sli(where, reading.sli, reading.bound)
+
+
+def _gauge(draft: Draft, path: DataPath, name: str) -> Iterator[Problem]:
+    listed = [value_at(query, ("name",)) for query in _listed(draft.data, QUERY_LIST)]
+    # A profile may name the queries of the spec under it, which are not known here.
+    queries = [str(query) for query in listed] if listed or draft.whole else None
+    message = why_unknown_gauge(name, queries)
+    if message is not None:
+        yield Problem(path, message)
+
+
+def _running_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
+    yield from _sli_bound(path, name, bound)
+    if name in SLIS and SLIS.get(name).compares:
+        message = f"read {name!r}, which compares with the baseline's answers; a running load has none"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as error-rate or ttft-p95")
-    if condition.sli in SLIS and SLIS.get(condition.sli).reads_slo:
-        message = f"read {condition.sli!r}; a stop condition does not know the bounds of `slo`"
+    if name in SLIS and SLIS.get(name).reads_slo:
+        message = f"read {name!r}; a stop condition does not know the bounds of `slo`"
         yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
+
+
+def _scorer(draft: Draft) -> Iterator[Problem]:
+    name = value_at(draft.data, (*SEMANTIC, "scorer"))
+    scorers = [known for known, kind in SLIS.items() if kind.scores]
+    if isinstance(name, str) and name not in scorers:
+        yield Problem((*SEMANTIC, "scorer"), unknown("scorer", name, scorers))
+    bound = value_at(draft.data, (*SEMANTIC, "bound"))
+    with suppress(ValueError):
+        yield from _dimension((*SEMANTIC, "bound"), Bound.parse(bound), "share", "the mean of scores")
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:

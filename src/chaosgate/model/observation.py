@@ -111,7 +111,8 @@ class LedgerRow(Frozen):
 class TimelineEvent(Frozen):
     """One event of a run on the gateway's clock.
 
-    Events: `started` (detail.warmup: seconds) and `done` of a phase; `subject` read back (detail); `on` and `off` of a
+    Events: `started` (detail.warmup: seconds) and `done` (detail.tokens and
+    detail.promptTokens: what it cost) of a phase; `subject` read back (detail); `on` and `off` of a
     window (off with detail.why: removed, expired or halted); `proof` with detail.applied, the requests touched in a
     window; `injected`: the sweep and its recovery are over; `halt` with detail.reason.
     """
@@ -131,12 +132,17 @@ def cluster_gauge(fault: str, gauge: str) -> str:
 
 
 class Gauge(Frozen):
-    """One reading of a metric of the engine, or of a fault's target on the cluster, `at` on the gateway's clock."""
+    """One reading of something beside the requests, `at` on the gateway's clock; `chaosgate.model.gauges` names them.
+
+    Without a value it says from when on something could not be read, and why; such a line is written once a phase and
+    reason, and `name` may then be that of a whole source, such as `vllm:*`.
+    """
 
     at: float
     phase: str
     name: str
-    value: float
+    value: float | None
+    reason: Line | None = None
 
 
 class RequestBound(Frozen):

@@ -1,7 +1,7 @@
 """Chaos profiles: what differs from a spec in one environment, and how a cluster carries the plan there.
 
-A profile is laid over a spec's target, tracking and safety as RFC 7396 (JSON Merge Patch) says: key by key, and null
-removes a key. It never touches faults, workload or objectives: what is asked is the same in every environment.
+A profile is laid over a spec's target, tracking, safety and metrics as RFC 7396 (JSON Merge Patch) says: key by key,
+and null removes a key. It never touches faults, workload or objectives: what is asked is the same in every environment.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from chaosgate.model.annotations import keys_of, of_field, strip
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.carrier import Carrier
 from chaosgate.model.check import STOP_LIST, Draft, check
+from chaosgate.model.gauges import Metrics
 from chaosgate.model.safety import Safety, StopCondition
 from chaosgate.model.source import (
     PROFILE,
@@ -35,7 +36,12 @@ from chaosgate.model.spec import SpecBody, Target, Tracking
 from chaosgate.model.uri import has_password
 from chaosgate.model.validation import validate, value_at
 
-OVERRIDES: Mapping[str, type[Frozen]] = {"target": Target, "tracking": Tracking, "safety": Safety}
+OVERRIDES: Mapping[str, type[Frozen]] = {
+    "target": Target,
+    "tracking": Tracking,
+    "safety": Safety,
+    "metrics": Metrics,
+}
 """What of a spec a profile may change."""
 CARRIER = ("spec", "carrier")
 
@@ -47,7 +53,7 @@ class ProfileMetadata(Frozen):
 
 
 class ProfileBody(Frozen):
-    """What differs from a spec. The keys `target`, `tracking` and `safety` are a spec's, see `profile_model`."""
+    """What differs from a spec. The keys target, tracking, safety and metrics are a spec's, see `profile_model`."""
 
     carrier: Carrier = Carrier()
 

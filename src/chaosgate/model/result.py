@@ -189,6 +189,8 @@ class Health(Frozen):
     """What was planned and is not in the data, one sentence each: the run is inconclusive."""
     problems: tuple[str, ...] = ()
     """Whatever else makes the run's data unusable, one sentence each."""
+    gauges_missing: tuple[str, ...] = ()
+    """Gauges that could not be read, one sentence each: a run is judged without them."""
 
 
 class SeriesPoint(Frozen):
@@ -199,6 +201,30 @@ class SeriesPoint(Frozen):
     errors: int
     ttft_p50: float | None
     ttft_p99: float | None
+
+
+class GaugeSeries(Frozen):
+    """The readings of one gauge over a run, in the order of time, for the report."""
+
+    name: str
+    at: tuple[float, ...]
+    """Gateway time of each reading."""
+    values: tuple[float, ...]
+
+
+class SemanticState(Frozen):
+    """Whether the answers became steady before the baseline's windows, as the spec asks."""
+
+    scorer: str
+    """Who scored the answers."""
+    scores: tuple[float | None, ...]
+    """The mean score of each sample, in order; None where no request of it counts."""
+    steady: float | None = None
+    """Seconds after the warm-up at which the last of the windows that were needed in a row ended."""
+    best: float | None = None
+    """The best mean of a window; None where every window has a sample without a score."""
+    reason: str | None = None
+    """Why there is no score at all."""
 
 
 class ObjectiveEstimate(Frozen):
@@ -225,6 +251,10 @@ class Estimates(Frozen):
     witnesses: tuple[WitnessReading, ...]
     health: Health
     series: tuple[SeriesPoint, ...] = ()
+    semantic: SemanticState | None = None
+    """Whether the answers became steady; None where the spec does not ask."""
+    gauges: tuple[GaugeSeries, ...] = ()
+    """What a person looks for beside the requests: queue, cache, free memory, and what the spec names."""
 
 
 class FitResult(Frozen):

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chaosgate.model.base import Frozen, Name
+from chaosgate.model.stopping import StopCondition as StopCondition
 from chaosgate.registry import nearest
-from chaosgate.units import Bound, Duration, Share
+from chaosgate.units import Duration, Share
 
 Rule = Literal[
     "namespace-opt-in",
@@ -47,17 +48,6 @@ MIDNIGHT = "24:00"
 CLOCK_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 END_PATTERN = r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"
 SENTENCE_PATTERN = r"\S.*\S"
-
-
-class StopCondition(Frozen):
-    """Halt the run when an SLI of one-second samples is like this so many times in a row."""
-
-    sli: str
-    """The SLI of each second; not exact-match, which needs the whole baseline."""
-    bound: Bound
-    """What is too bad: the condition holds while the SLI keeps this bound, such as `> 50 %`."""
-    consecutive: Annotated[int, Field(ge=1, le=1000)] = 3
-    """One-second samples in a row."""
 
 
 def _zone(name: str) -> tzinfo:

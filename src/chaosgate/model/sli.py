@@ -35,6 +35,9 @@ class Sli(ABC):
     ages: ClassVar[bool] = True
     """Of a distribution: whether a request in flight has at least the value that it had if it ended now."""
 
+    scores: ClassVar[bool] = False
+    """Whether its values tell how right an answer is, 1 best and 0 worst: a scorer of the semantic steady state."""
+
     @staticmethod
     @abstractmethod
     def value(sample: Sample) -> float | None:

@@ -14,9 +14,11 @@ from chaosgate.model.cron import Cron
 from chaosgate.model.fault import Fault
 from chaosgate.model.filter import Filter, passes_unguarded
 from chaosgate.model.fit import Fit
+from chaosgate.model.gauges import Metrics
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, RequestBound
 from chaosgate.model.safety import Safety
+from chaosgate.model.steady import SemanticSteadyState
 from chaosgate.model.workload import Workload
 from chaosgate.units import Bound, Duration, Share, format_share
 
@@ -135,6 +137,8 @@ class SteadyState(Frozen):
     """How long each of them is."""
     objectives: Annotated[tuple[SteadyObjective, ...], Field(min_length=1)]
     """What must hold in the baseline, and again once the faults are gone."""
+    semantic: SemanticSteadyState | None = None
+    """When the answers count as steady, which the baseline waits for; left out, nothing is waited for."""
 
 
 class DoseRange(Frozen):
@@ -254,6 +258,8 @@ class SpecBody(Frozen):
     """How the gate decides where the data leaves room."""
     safety: Safety = Safety()
     """What ends a run early, what its faults must leave alone, and when it is reverted if nobody else does."""
+    metrics: Metrics = Metrics()
+    """Where gauges are read from, besides the target's own metrics page, its machine and its cluster."""
     schedule: Schedule | None = None
     """When a cluster runs it by itself; without one it is run by hand or by a pipeline."""
     tracking: Tracking = Tracking()
@@ -297,11 +303,11 @@ class ChaosSpec(Frozen):
     def digested(self) -> dict[str, Any]:
         """What the digest is of.
 
-        Left out: metadata, the target's engine, model, endpoint and kubernetes, safety, tracking, schedule and the
-        parameters' declarations (their values stand in the resolved spec).
+        Left out: metadata, the target's engine, model, endpoint and kubernetes, safety, metrics, tracking, schedule and
+        the parameters' declarations (their values stand in the resolved spec).
         """
         body: dict[str, Any] = self.to_json()["spec"]
-        for key in ("safety", "tracking", "schedule", "parameters"):
+        for key in ("safety", "metrics", "tracking", "schedule", "parameters"):
             body.pop(key)
         for key in ("engine", "model", "endpoint", "kubernetes"):
             body["target"].pop(key)
@@ -311,6 +317,8 @@ class ChaosSpec(Frozen):
                 body.pop(key)
         # How many processes the client needs depends on the machine, and what is sent does not depend on it.
         body["workload"].pop("workers", None)
+        if self.spec.steady_state.semantic is None:
+            body["steadyState"].pop("semantic")
         return body
 
 

@@ -21,8 +21,9 @@ from chaosgate.model.annotations import (
     tag_of,
     yaml_word,
 )
-from chaosgate.model.base import NAME_PATTERN
-from chaosgate.model.carrier import DEFAULT_IMAGE, ENVIRONMENT_NAME, IMAGE, QUANTITY, SECRET_KEY
+from chaosgate.model.base import ENVIRONMENT_NAME, NAME_PATTERN
+from chaosgate.model.carrier import DEFAULT_IMAGE, IMAGE, QUANTITY, SECRET_KEY
+from chaosgate.model.gauges import HEADER_PATTERN, QUERY_PATTERN, SERVER_PATTERN
 from chaosgate.model.labels import LABEL_KEY, LABEL_VALUE
 from chaosgate.model.safety import CLOCK_PATTERN, END_PATTERN, SENTENCE_PATTERN
 from chaosgate.model.source import DataPath, yaml_type
@@ -48,6 +49,9 @@ _LENGTHS = {
 PATTERNS = {
     NAME_PATTERN: "a name is lower case letters, digits and hyphens between them, at most 63 (a DNS label)",
     URL_PATTERN: "write an http:// or https:// URL",
+    SERVER_PATTERN: "write an http:// or https:// URL without a query",
+    HEADER_PATTERN: "write the name of an HTTP header, such as X-Scope-OrgID",
+    QUERY_PATTERN: "write a query in PromQL",
     EXPERIMENT_PATTERN: "write letters, digits, spaces and . _ / -, a letter or digit first",
     QUANTITY: "write a Kubernetes quantity such as 250m or 512Mi",
     ENVIRONMENT_NAME: "write the name of an environment variable, such as MLFLOW_TRACKING_URI",

@@ -14,6 +14,7 @@ from chaosgate.model.result import FitResult
 from chaosgate.report import sections
 from chaosgate.report.phases import marks_of, stretches_of, windows_of
 from chaosgate.report.plots.dose_response import dose_response_plot
+from chaosgate.report.plots.gauges import gauges_plot
 from chaosgate.report.plots.timeline import TimelineData, timeline_plot
 from chaosgate.report.table import objective_rows
 from chaosgate.report.view import ReportView
@@ -60,6 +61,7 @@ def _context(view: ReportView) -> dict[str, Any]:
         "objectives": objective_rows(view.spec, view.verdict, view.estimates, view.fits),
         "thresholds": _thresholds(view),
         "timeline": Markup(_timeline(view)),
+        "gauges": Markup(gauges_plot(() if view.estimates is None else view.estimates.gauges, windows_of(view))),
         "notes": sections.injection_notes(view),
         "window_columns": WINDOW_COLUMNS,
         "windows": sections.window_cells(view),

@@ -195,6 +195,7 @@ def health_facts(health: Health) -> list[Fact]:
         Fact("drift of the controls", "; ".join(health.drift) or "none", bool(health.drift)),
         Fact("gaps in the data", "; ".join(health.gaps) or "none", bool(health.gaps)),
         Fact("subject", health.subject_changed or "unchanged until the last window", bool(health.subject_changed)),
+        Fact("gauges missing", "; ".join(health.gauges_missing) or "none"),
         Fact("other problems", "; ".join(health.problems) or "none", bool(health.problems)),
     ]
 

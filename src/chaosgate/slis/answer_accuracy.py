@@ -19,6 +19,7 @@ class AnswerAccuracy(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "share"
+    scores: ClassVar[bool] = True
 
     @staticmethod
     def value(sample: Sample) -> float | None:

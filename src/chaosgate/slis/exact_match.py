@@ -18,6 +18,7 @@ class ExactMatch(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "share"
+    scores: ClassVar[bool] = True
     compares: ClassVar[bool] = True
 
     @staticmethod

@@ -13,9 +13,10 @@ from simulated_run import OBJECTIVES, stream_spec
 from small_drill import write_spec
 
 from chaosgate.artifacts import SPEC, document_text, spec_identity
-from chaosgate.components import inject, measure, on_cluster
+from chaosgate.components import inject, on_cluster, watching
 from chaosgate.components.measure import Phase
 from chaosgate.components.progress import heard
+from chaosgate.components.watching import GaugeLog, GaugeWatch
 from chaosgate.errors import ClusterError, GatewayError
 from chaosgate.inject.cluster.notes import Note
 from chaosgate.inject.cluster.switch import ClusterSwitch
@@ -129,20 +130,25 @@ async def test_gauges_of_a_target_are_kept_and_a_gap_is_noted_once(
             raise answer
         return cast(dict[str, float], answer)
 
-    monkeypatch.setattr(measure, "GAUGES_EVERY", 0.0)
+    monkeypatch.setattr(watching, "EVERY", 0.0)
+    log = GaugeLog("block1", PhaseClock(), 100.0)
     with pytest.raises(GatewayError, match="the test is over"):
-        await phase.watch_target(read, PhaseClock(), 100.0)
+        await GaugeWatch(phase.spec, phase.endpoint, log).target("k8s:mine:*", read)
 
-    assert [(gauge.name, gauge.value) for gauge in phase.gauges] == [("k8s:mine:ready", 2.0), ("k8s:mine:ready", 1.0)]
-    assert all(gauge.at >= 100.0 for gauge in phase.gauges)
+    kept = [(gauge.name, gauge.value, gauge.reason) for gauge in log.readings]
+    assert kept == [
+        ("k8s:mine:ready", 2.0, None),
+        ("k8s:mine:*", None, "it is away"),
+        ("k8s:mine:ready", 1.0, None),
+    ]
+    assert all(gauge.at >= 100.0 for gauge in log.readings)
     assert [heard(line) for line in capsys.readouterr().out.splitlines()] == [
-        {"event": "note", "phase": "block1", "text": "no gauges of the target: it is away"}
+        {"event": "note", "phase": "block1", "text": "no reading of k8s:mine:*: it is away"}
     ]
 
 
 def test_a_run_of_this_machine_has_no_targets_to_watch(phase: Phase) -> None:
-    phase.endpoint = endpoint(None)
-    assert phase.targets() == []
+    assert GaugeWatch(phase.spec, endpoint(None), GaugeLog("block1", PhaseClock(), 0.0)).targets() == []
 
 
 # who undoes

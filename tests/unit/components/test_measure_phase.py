@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from small_drill import write_spec
 
-from chaosgate.components import measure
-from chaosgate.components.measure import Phase, ends_load
-from chaosgate.components.progress import heard
+from chaosgate.components.measure import BLIND_AFTER, Phase, ends_load
+from chaosgate.components.watching import GaugeLog
 from chaosgate.errors import GatewayError
 from chaosgate.inject.http import GatewayAdmin
-from chaosgate.loadgen.gauges import GaugeReading
+from chaosgate.loadgen.budgets import Spent
+from chaosgate.loadgen.live import LiveSample
 from chaosgate.loadgen.trace import PhaseClock
+from chaosgate.model.blocks import baseline_length, make_blocks
 from chaosgate.model.load import load_spec
-from chaosgate.model.observation import TimelineEvent
+from chaosgate.model.observation import Observation, TimelineEvent
 from chaosgate.model.result import Endpoint, SecretRef, Subject
+from chaosgate.model.steady import SemanticSteadyState
+from chaosgate.model.stopping import StopCondition
 
 
 @pytest.mark.parametrize(
@@ -76,28 +79,73 @@ async def test_a_halt_ends_the_load_of_the_phase_that_runs(phase: Phase, name: s
     assert phase.over.is_set()
 
 
-async def test_gauges_that_cannot_be_read_are_noted_once(
-    phase: Phase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    readings = iter([GaugeReading({}, "it is away"), GaugeReading({"a": 1.0}), GaugeReading({}, "it is away")])
-
-    async def read(session: object, url: str) -> GaugeReading:
-        try:
-            return next(readings)
-        except StopIteration:
-            raise GatewayError("the test is over") from None
-
-    monkeypatch.setattr(measure, "read_gauges", read)
-    monkeypatch.setattr(measure, "GAUGES_EVERY", 0.0)
-    with pytest.raises(GatewayError, match="the test is over"):
-        await phase.watch_gauges(PhaseClock(), 0.0)
-    assert [gauge.value for gauge in phase.gauges] == [1.0]
-    assert [heard(line) for line in capsys.readouterr().out.splitlines()] == [
-        {"event": "note", "phase": "block1", "text": "no gauges of the engine: it is away"}
-    ]
-
-
 def test_only_the_baseline_warms_up(phase: Phase) -> None:
     assert phase.warmup == 0.0
     phase.name = "baseline"
     assert phase.warmup == pytest.approx(0.2)
+
+
+def test_answers_settle_after_the_warm_up(tmp_path: Path, phase: Phase) -> None:
+    semantic = SemanticSteadyState.model_validate(
+        {"scorer": "exact-match", "every": "1s", "window": 2, "inARow": 1, "within": "4s"}
+    )
+    steady = phase.spec.spec.steady_state.model_copy(update={"semantic": semantic})
+    body = phase.spec.spec.model_copy(update={"steady_state": steady})
+    phase.spec, phase.name = phase.spec.model_copy(update={"spec": body}), "baseline"
+    assert phase.warmup == pytest.approx(4.2)
+    assert baseline_length(phase.spec) == pytest.approx(5.4)
+
+
+def test_a_phase_plans_what_is_due_after_its_warm_up(phase: Phase) -> None:
+    (block,) = make_blocks(phase.spec)
+    assert phase.planned == pytest.approx(40 * block.length)
+    phase.name, phase.seconds = "baseline", 1.4
+    assert phase.planned == pytest.approx(40 * 1.2)
+
+
+async def test_a_block_goes_on_counting_the_tokens_of_the_baseline(phase: Phase) -> None:
+    done = TimelineEvent(at=9.0, event="done", phase="baseline", detail={"tokens": 70, "promptTokens": 8})
+    admin = cast(GatewayAdmin, Timeline(TimelineEvent(at=1.0, event="started", phase="baseline"), done))
+    assert await phase.spent_before(admin) == Spent(70, 8)
+    assert await phase.spent_before(cast(GatewayAdmin, Timeline())) == Spent()
+    phase.name = "baseline"
+    assert await phase.spent_before(admin) == Spent()
+
+
+def watched(phase: Phase, *conditions: dict[str, Any]) -> GaugeLog:
+    """The log of a phase with these stop conditions."""
+    stop_when = tuple(StopCondition.model_validate(one) for one in conditions)
+    safety = phase.spec.spec.safety.model_copy(update={"stop_when": stop_when})
+    body = phase.spec.spec.model_copy(update={"safety": safety})
+    phase.spec = phase.spec.model_copy(update={"spec": body})
+    phase.gauges = GaugeLog("block1", PhaseClock(), 0.0)
+    return phase.gauges
+
+
+def told(log: GaugeLog) -> list[str]:
+    return [f"{one.name}: {one.reason}" for one in log.readings]
+
+
+def test_a_gauge_that_a_stop_condition_watches_and_nobody_reads_is_told(phase: Phase) -> None:
+    log = watched(phase, {"gauge": "vllm:a", "bound": "> 1"}, {"gauge": "vllm:b", "bound": "> 1"})
+    phase.tell_blind(LiveSample(BLIND_AFTER - 1, ()), {})
+    assert told(log) == []
+    for second in (BLIND_AFTER, BLIND_AFTER + 1):
+        phase.tell_blind(LiveSample(second, ()), {"vllm:b": 0.0})
+    assert told(log) == ["vllm:a: a stop condition watches it, and cannot hold while it is not read"]
+
+
+def test_prompt_tokens_that_no_answer_tells_are_told(phase: Phase) -> None:
+    log = watched(phase, {"promptTokens": 5})
+    answer = observation()
+    phase.tell_blind(LiveSample(BLIND_AFTER, (answer.model_copy(update={"prompt_tokens": 3}), answer)), {})
+    phase.tell_blind(LiveSample(BLIND_AFTER, ()), {})
+    assert told(log) == []
+    phase.tell_blind(LiveSample(BLIND_AFTER, (answer,)), {})
+    assert told(log) == ["promptTokens: a stop condition counts them, and the server's answers do not tell them"]
+
+
+def observation() -> Observation:
+    seen = {"scheduled": 0, "sent": 0, "first": 0.1, "tokens": [0.1], "end": 0.2, "status": 200, "outcome": "ok"}
+    named = {"request": "7.block1.0", "phase": "block1", "prompt": "p/0", "answer": None, "text": "sha256:0"}
+    return Observation.model_validate({**seen, **named})

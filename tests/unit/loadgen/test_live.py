@@ -160,3 +160,66 @@ def test_no_conditions_never_halt() -> None:
 def test_an_unknown_sli_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(RegistryError, match="did you mean 'error-rate'"):
         StopWatch([condition("error-rat", "> 50 %")])
+
+
+def gauged(second: int, **values: float) -> tuple[LiveSample, tuple[()], dict[str, float]]:
+    return sample(second), (), {f"vllm:{name}": value for name, value in values.items()}
+
+
+def of(**written: object) -> StopWatch:
+    return StopWatch([StopCondition.model_validate(written)])
+
+
+def test_a_share_of_the_last_samples_need_not_be_in_a_row() -> None:
+    watch = of(sli="error-rate", bound="> 50 %", share="50 %", of=4)
+    assert verdicts(watch, [sample(second, *each) for second, each in enumerate([BAD, GOOD, GOOD, EMPTY, BAD])]) == [
+        *[False] * 4,
+        True,
+    ]
+
+
+def test_a_sample_that_has_left_the_last_ones_counts_no_more() -> None:
+    watch = of(sli="error-rate", bound="> 50 %", share="50 %", of=4)
+    history = [BAD, GOOD, GOOD, GOOD, BAD, GOOD, GOOD, BAD]
+    assert verdicts(watch, [sample(second, *each) for second, each in enumerate(history)]) == [False] * 7 + [True]
+
+
+def test_the_reason_of_a_share_says_how_many_held() -> None:
+    watch = of(sli="error-rate", bound="> 50 %", share="50 %", of=4)
+    assert watch.judge(sample(0, *BAD)) is None
+    assert watch.judge(sample(1, *GOOD)) is None
+    reason = watch.judge(sample(2, *BAD))
+    assert reason == (
+        "stop condition error-rate > 50 %: held in 2 of the last 4 one-second samples up to 3 s, last at 66.67 %"
+    )
+
+
+def test_a_gauge_is_held_against_its_bound_each_second() -> None:
+    watch = of(gauge="vllm:num_requests_waiting", bound="> 128", consecutive=2)
+    assert watch.judge(*gauged(0, num_requests_waiting=129)) is None
+    assert watch.judge(*gauged(1, num_requests_waiting=128)) is None
+    assert watch.judge(*gauged(2, num_requests_waiting=200)) is None
+    assert watch.judge(*gauged(3)) is None
+    assert watch.judge(*gauged(4, num_requests_waiting=201)) == (
+        "stop condition vllm:num_requests_waiting > 128: held in 2 one-second samples in a row up to 5 s, last at 201"
+    )
+
+
+def test_a_queue_alone_does_not_halt_what_wants_a_full_cache_too() -> None:
+    queue = {"gauge": "vllm:num_requests_waiting", "bound": "> 128"}
+    full = {"gauge": "vllm:kv_cache_usage_perc", "bound": "> 92 %"}
+    watch = of(all=[queue, full], consecutive=1)
+    assert watch.judge(*gauged(0, num_requests_waiting=500, kv_cache_usage_perc=0.92)) is None
+    assert watch.judge(*gauged(1, num_requests_waiting=100, kv_cache_usage_perc=0.99)) is None
+    assert watch.judge(*gauged(2, num_requests_waiting=500)) is None
+    assert watch.judge(*gauged(3, num_requests_waiting=500, kv_cache_usage_perc=0.95)) == (
+        "stop condition vllm:num_requests_waiting > 128 and vllm:kv_cache_usage_perc > 92 %: held in 1 one-second "
+        "samples in a row up to 4 s, last at 500 and 95 %"
+    )
+
+
+def test_an_sli_beside_a_gauge_still_counts_what_hangs_once() -> None:
+    watch = of(all=[{"sli": "e2e-p95", "bound": "> 2s"}, {"gauge": "vllm:q", "bound": "> 1"}], consecutive=1)
+    slow = in_flight(0.5)
+    assert watch.judge(sample(2), [slow], {}) is None
+    assert watch.judge(sample(3), [slow], {"vllm:q": 2.0}) is None

@@ -94,7 +94,8 @@ def test_a_section_that_only_the_profile_has_lacks_its_keys_there() -> None:
 def test_what_a_profile_replaces_hides_what_stood_below_it() -> None:
     spec = SPEC_TEXT.replace('bound: "> 50 %"}', 'bound: "> 50 %", consecutive: 5}, {sli: ttft-p95, bound: "> 2s"}')
     assert refusal(HEAD + "  safety: {stopWhen: [{bound: '> 5 %'}]}\n", spec) == [
-        "profile.yaml:5:23 spec.safety.stopWhen[0].sli: is missing; write text"
+        "profile.yaml:5:23 spec.safety.stopWhen[0]: a stop condition has one of `sli`, `gauge`, `all`, `errorBudget`, "
+        "`tokens`, `promptTokens`; read none of them"
     ]
 
 
