@@ -58,7 +58,7 @@ TWINS: list[tuple[dict[str, Any], str]] = [
     ({"name": "twin-p95"}, "is named 'twin-p95'; use small letters, digits and dashes, and no percentile"),
     ({"name": "twin.x"}, r"is named 'twin\.x'; use small letters"),
     ({"dimension": "seconds"}, "dimension is 'seconds'; declare one of duration, rate"),
-    ({"statistic": "mean"}, "statistic is 'mean'; declare one of quantile, share"),
+    ({"statistic": "mean"}, "statistic is 'mean'; declare one of quantile, share, rate"),
     (value(lambda sample: float("nan")), "gave nan"),
     (value(lambda sample: float("inf")), "gave inf for a request that ended ok; give a finite number or None"),
     (value(lambda sample: sample.observation.first - 0.1), "value of a request that ended ok raised TypeError"),
@@ -66,6 +66,12 @@ TWINS: list[tuple[dict[str, Any], str]] = [
     (value(lambda sample: None), "no request of any outcome counts"),
     (value(lambda sample: float(next(_CALLS))), "it must be pure"),
     ({**value(lambda sample: 0.5), "statistic": "share"}, r"gave 0\.5; a share is the mean of zeros and ones"),
+    ({"statistic": "rate"}, "has the statistic rate and the dimension duration; a rate has both"),
+    (
+        value(lambda sample: 1.0 if sample.observation.outcome == "cancelled" else None),
+        r"gave 1\.0 for a request that its client cancelled; give None",
+    ),
+    ({"values": classmethod(lambda kind, sample: ())}, r"values gave \(\) where value gave 0\.6"),
     ({"adjusted": classmethod(lambda kind, sample: kind.value(sample))}, "adjusted gave None .*; give infinity"),
     ({"adjusted": classmethod(lambda kind, sample: float("inf"))}, "they differ only by failures"),
 ]

@@ -18,7 +18,9 @@ from chaosgate.statistics.ranks import quantile_rank
 from chaosgate.units import Dimension, format_value
 
 LATENCIES = ("ttft", "first-text", "itl", "tpot", "e2e", "normalised-latency")
+"""The SLI kinds that a summary has distributions of."""
 RATES = ("request-rate", "tokens-per-second", "goodput")
+"""The SLI kinds that are sums over its time."""
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 

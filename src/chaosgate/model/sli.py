@@ -15,6 +15,7 @@ from chaosgate.units import Dimension
 
 Statistic = Literal["quantile", "share", "rate"]
 INFINITE = (float("inf"),)
+"""What a request that failed counts as in the adjusted view of a distribution."""
 _QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>[0-9]{1,3}(\.[0-9]+)?)")
 
 
