@@ -42,6 +42,10 @@ class GatewayError(ChaosgateError):
     """The gateway could not be reached or refused a call."""
 
 
+class LoadError(ChaosgateError):
+    """The load could not be sent as planned: a process of its client did not start, or ended too early."""
+
+
 class ClusterError(ChaosgateError):
     """The Kubernetes API could not be reached or refused a call, or an object did not become what it should be."""
 

@@ -18,8 +18,8 @@ from chaosgate.errors import UsageError
 from chaosgate.loadgen.replay import replayed
 from chaosgate.model.arrivals import (
     ClosedArrivals,
-    Gaps,
     GammaArrivals,
+    Gaps,
     Piece,
     RateArrivals,
     TraceArrivals,

@@ -110,13 +110,14 @@ class ChatClient:
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
-        return {**addressed(self._model, prompt), **self._body, "messages": prompt.messages()}
+        body = {**addressed(self._model, prompt, call.tenant), **self._body, "messages": prompt.messages()}
+        return body if prompt.max_tokens is None else {**body, "max_tokens": prompt.max_tokens}
 
 
-def addressed(model: str, prompt: Prompt) -> dict[str, str]:
-    """Whom a request asks, and for whom: `model`, and `user` where the prompt has a tenant."""
+def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str, str]:
+    """Whom a request asks, and for whom: `model`, and `user` where the prompt or the workload has a tenant."""
     if prompt.tenant is None:
-        return {"model": model}
+        return {"model": model} if tenant is None else {"model": model, "user": tenant}
     # An adapter is a model of its own name, as vLLM serves it; `user` says who asks to whoever stands in between.
     return {"model": f"{model}:{prompt.tenant}", "user": prompt.tenant}
 

@@ -1,4 +1,4 @@
-"""The open loop: every request goes out when it is due, whatever has become of those before it."""
+"""The load of one process: an open loop, in which every request goes out when it is due, or a closed one of slots."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal
 
 import aiohttp
 
 from chaosgate.errors import UsageError
-from chaosgate.loadgen.arrivals import scheduled_times
+from chaosgate.loadgen.calls import Calls, Part
 from chaosgate.loadgen.client import ChatClient, open_session
-from chaosgate.loadgen.trace import Call, Pending, PhaseClock, Trace
+from chaosgate.loadgen.trace import Pending, PhaseClock, Trace
+from chaosgate.model.arrivals import MAX_CONCURRENCY
 from chaosgate.model.observation import Observation
-from chaosgate.model.request_id import request_id
-from chaosgate.model.spec import Workload
-from chaosgate.prompts.sets import prompt_set
+from chaosgate.model.workload import Workload
 
-MAX_IN_FLIGHT = 4096
+MAX_IN_FLIGHT = MAX_CONCURRENCY
 """Requests in flight at most. One that is due beyond that is recorded as refused by the client, never sent late."""
 _SPARE_DESCRIPTORS = 256
 """Open files left for everything but the requests: logs, the event loop, the interpreter."""
@@ -46,24 +46,38 @@ class LoadSettings:
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
             raise UsageError(f"read the address {self.url!r}; write a URL such as http://127.0.0.1:8080")
+        slots = self.workload.concurrency
+        if slots is not None and slots > self.max_in_flight:
+            raise UsageError(f"read a concurrency of {slots}; at most {self.max_in_flight} requests may be in flight")
 
 
 class LoadGenerator:
     """Sends the load of one phase and hands over exactly one observation for every request that was due.
 
     `on_observation` is called in the event loop as each request ends and must be quick; what it raises ends the load
-    and comes out of `run`. `clock` is the phase's clock: `scheduled` counts from its start.
+    and comes out of `run`. `clock` is the phase's clock: `scheduled` counts from its start. In a closed loop a request
+    is due when its slot falls free. `part` is what this process sends of the load; `numbers` gives the next request of
+    a closed loop its number, one that no other process gets.
     """
 
     def __init__(
-        self, settings: LoadSettings, on_observation: Callable[[Observation], None], clock: PhaseClock
+        self,
+        settings: LoadSettings,
+        on_observation: Callable[[Observation], None],
+        clock: PhaseClock,
+        part: Part = Part(),
+        numbers: Callable[[], int] | None = None,
     ) -> None:
         self._settings = settings
         self._on_observation = on_observation
         self._clock = clock
-        self._prompts = prompt_set(settings.workload.prompts.set)
+        self._part = part
+        self._numbers = numbers or count().__next__
+        self._calls = Calls(settings.workload, settings.phase, settings.warmup)
         self._in_flight: dict[asyncio.Task[None], Trace] = {}
         self._failures: list[BaseException] = []
+        self._refill: Callable[[], None] | None = None
+        """Sends the next request of a closed loop while there is one to send."""
 
     @property
     def in_flight(self) -> int:
@@ -73,6 +87,9 @@ class LoadGenerator:
     def pending(self) -> list[Pending]:
         """The requests that have been sent and not answered, in the order in which they were due."""
         return [trace.pending() for trace in self._in_flight.values()]
+
+    async def prepare(self) -> None:
+        """Nothing has to be made ready in one process."""
 
     async def run(self, until: asyncio.Event) -> None:
         """Send until the planned seconds have passed or `until` is set, then wait for the answers, `drain` at most.
@@ -92,19 +109,37 @@ class LoadGenerator:
 
     async def _run(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
         try:
-            await self._send_all(client, stop)
+            if self._settings.workload.concurrency is None:
+                await self._send_due(client, stop)
+            else:
+                await self._send_in_turn(client, stop, self._part.share(self._settings.workload.concurrency))
             if self._in_flight:
                 await asyncio.wait(self._in_flight, timeout=self._settings.drain)
         finally:
             await self._give_up()
 
-    async def _send_all(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
-        for call in self._calls():
+    async def _send_due(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
+        for call in self._calls.due(self._settings.seconds, self._part):
             await self._sleep_until(call.scheduled, stop)
             if stop.done() or self._failures:
                 return
             self._launch(client, client.trace(call))
         await self._sleep_until(self._settings.seconds, stop)
+
+    async def _send_in_turn(self, client: ChatClient, stop: asyncio.Task[Literal[True]], slots: int) -> None:
+        def refill() -> None:
+            # A failure ends the load, and nothing else would wake the sleep below.
+            if self._failures:
+                stop.cancel()
+            if not stop.done() and not stop.cancelling() and (now := self._clock.now()) < self._settings.seconds:
+                self._launch(client, client.trace(self._calls.next(self._numbers(), now)))
+
+        await asyncio.sleep(0)
+        self._refill = refill
+        for _ in range(slots):
+            refill()
+        await self._sleep_until(self._settings.seconds, stop)
+        self._refill = None
 
     async def _sleep_until(self, due: float, stop: asyncio.Task[Literal[True]]) -> None:
         """Wait for `due` or `stop`, and at least one turn of the event loop, so that answers are read when late."""
@@ -124,7 +159,7 @@ class LoadGenerator:
 
     async def _one(self, client: ChatClient, trace: Trace) -> None:
         try:
-            await client.ask(trace)
+            await _ask(client, trace)
         finally:
             self._on_observation(trace.observation())
 
@@ -132,6 +167,8 @@ class LoadGenerator:
         self._in_flight.pop(task, None)
         if not task.cancelled() and (failure := task.exception()) is not None:
             self._failures.append(failure)
+        if self._refill is not None:
+            self._refill()
 
     async def _give_up(self) -> None:
         # Every task has begun by now, and so will report: each had its first turn before this one came round again.
@@ -139,21 +176,6 @@ class LoadGenerator:
             task.cancel()
         if self._in_flight:
             await asyncio.wait(self._in_flight)
-
-    def _calls(self) -> Iterator[Call]:
-        settings, workload = self._settings, self._settings.workload
-        arrivals = workload.arrivals
-        due = scheduled_times(arrivals.process, arrivals.rate, settings.seconds, workload.seed, settings.phase)
-        for number, scheduled in enumerate(due):
-            index = self._prompts.index(number)
-            yield Call(
-                request=request_id(workload.seed, settings.phase, number),
-                phase=settings.phase,
-                prompt_name=f"{self._prompts.name}/{index}",
-                prompt=self._prompts.prompts[index],
-                scheduled=scheduled,
-                warmup=scheduled < settings.warmup,
-            )
 
     def _client(self, session: aiohttp.ClientSession) -> ChatClient:
         workload = self._settings.workload
@@ -166,6 +188,18 @@ class LoadGenerator:
             timeout=workload.timeout,
             clock=self._clock,
         )
+
+
+async def _ask(client: ChatClient, trace: Trace) -> None:
+    """Ask, and close the connection where the client gives the request up before its answer is whole."""
+    if trace.call.cancel_after is None:
+        await client.ask(trace)
+        return
+    try:
+        async with asyncio.timeout(trace.call.cancel_after):
+            await client.ask(trace)
+    except TimeoutError:
+        trace.settle("ok" if trace.finished else "cancelled")
 
 
 @contextmanager

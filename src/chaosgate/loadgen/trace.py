@@ -22,11 +22,19 @@ MAX_REASON = 64
 
 
 class PhaseClock:
-    """Seconds since the phase began, which is when this object was made. Monotonic, one for a whole phase."""
+    """Seconds since the phase began, which is when this object was made. Monotonic, one for a whole phase.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `start` is the reading of `clock` at which it began, where another process says so: on Linux and macOS all
+    processes of a machine share `time.monotonic`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, start: float | None = None) -> None:
         self._clock = clock
-        self._start = clock()
+        self._start = clock() if start is None else start
+
+    def restart(self) -> None:
+        """The phase begins now, where its clock had to be made before."""
+        self._start = self._clock()
 
     def now(self) -> float:
         """Seconds since the start."""
@@ -43,6 +51,10 @@ class Call:
     prompt: Prompt
     scheduled: float
     warmup: bool
+    tenant: str | None = None
+    """The tenant of the workload that sends it."""
+    cancel_after: float | None = None
+    """Seconds after which the client gives the request up by itself; None where it does not."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,7 @@ class Trace:
             text=text_digest(text),
             finish=self._finish,
             claimed=self._claimed,
+            tenant=self.call.tenant,
             warmup=self.call.warmup,
         )
 

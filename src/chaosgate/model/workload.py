@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer, model_validator
+from pydantic.alias_generators import to_camel
 
 from chaosgate.model.arrivals import Arrivals, ClosedArrivals, OpenRate, TraceArrivals
 from chaosgate.model.base import Frozen, Name
 from chaosgate.model.lengths import MAX_TOKENS, LengthDistribution
+from chaosgate.model.presets import presets
+from chaosgate.registry import unknown
 from chaosgate.units import Duration, Share
 
 MAX_WORKERS = 64
@@ -150,6 +153,8 @@ class LoadStream:
 class Workload(Frozen):
     """The load of every phase."""
 
+    preset: str | None = None
+    """A load by name, such as warm-up, steady, long-tail or slo-spikes; keys beside it change it."""
     arrivals: Arrivals | None = None
     """When requests are sent; needed without `tenants`."""
     prompts: Prompts | None = None
@@ -171,6 +176,17 @@ class Workload(Frozen):
     tenants: Annotated[tuple[Tenant, ...], Field(max_length=64)] = ()
     """Users with a load of their own each, in place of `arrivals`, `prompts` and `spikes`; merged by time."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_preset(cls, data: Any) -> Any:
+        name = data.get("preset") if isinstance(data, dict) else None
+        if not isinstance(name, str):
+            return data
+        if name not in presets():
+            raise ValueError(unknown("preset", name, presets()))
+        given = {to_camel(key) for key in data}
+        return {**{key: value for key, value in presets()[name].workload.items() if key not in given}, **data}
+
     @model_validator(mode="after")
     def _one_load(self) -> Workload:
         given = [key for key in ("arrivals", "prompts", "spikes") if getattr(self, key) is not None]
@@ -188,7 +204,8 @@ class Workload(Frozen):
     @model_serializer(mode="wrap")
     def _as_given(self, handler: Any) -> dict[str, Any]:
         # A spec that makes no use of these reads, and is digested, as it was before they were there.
-        unused = {"arrivals": None, "prompts": None, "workers": 1, "cancel": None, "spikes": None, "tenants": ()}
+        unused = {"preset": None, "arrivals": None, "prompts": None, "workers": 1, "cancel": None, "spikes": None}
+        unused["tenants"] = ()
         return _without_defaults(self, handler(self), unused)
 
     def streams(self) -> tuple[LoadStream, ...]:
@@ -233,7 +250,9 @@ def _fitting(load: Any) -> Any:
         if not isinstance(load.arrivals, TraceArrivals):
             raise ValueError("`lengths: trace` goes with arrivals of `process: trace`, whose file tells the lengths")
         if load.arrivals.times is not None and load.arrivals.inputs is None:
-            raise ValueError(f"`lengths: trace`: {load.arrivals.file} tells no lengths; write `lengths: {{words: ...}}`")
+            raise ValueError(
+                f"`lengths: trace`: {load.arrivals.file} tells no lengths; write `lengths: {{words: ...}}`"
+            )
     if load.spikes is not None and isinstance(load.arrivals, ClosedArrivals):
         raise ValueError("`spikes` are added to an open loop; a closed one (`process: closed`) has none")
     return load

@@ -36,7 +36,8 @@ class Prompt:
     """One prompt and, where it is known, the only right answer.
 
     `history` are the turns before it, oldest first. `tenant` names the LoRA adapter that answers it; None asks the
-    model itself. `suggestion` is what a log says of an earlier answer to it.
+    model itself. `suggestion` is what a log says of an earlier answer to it. `max_tokens` is the most of its answer;
+    None leaves that to the workload.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Prompt:
     history: tuple[Message, ...] = ()
     tenant: str | None = None
     suggestion: Suggestion | None = None
+    max_tokens: int | None = None
 
     def messages(self) -> list[dict[str, str]]:
         """The conversation as OpenAI's API takes it: the history, then the prompt as the user's turn."""

@@ -22,6 +22,13 @@ class PromptSet:
         """Which prompt request `number` asks."""
         return number % len(self.prompts)
 
+    def at(self, index: int) -> Prompt:
+        """The prompt with this index."""
+        return self.prompts[index]
+
+    def __len__(self) -> int:
+        return len(self.prompts)
+
 
 def prompt_set(name: str) -> PromptSet:
     """The set called `name`; a UsageError names the nearest known one."""
