@@ -6,6 +6,7 @@ A proxy passes raw events on, so the splitter gives back the bytes it was fed; o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 DONE = "[DONE]"
 """The data of the event that ends a stream of the OpenAI API."""
@@ -15,6 +16,7 @@ MAX_EVENT = 1024 * 1024
 """Bytes one event may have; a server that sends more is broken, and a reader must not hold more of it."""
 
 _BOM = b"\xef\xbb\xbf"
+_PLAIN = b"data: "
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LINES = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
@@ -44,6 +46,22 @@ class EventSplitter:
         """
         self._buffer += chunk
         return self._cut(final=False)
+
+    def feed_data(self, chunk: bytes) -> list[bytes]:
+        """The data of the events that `chunk` completes, as bytes: `event_data` of what `feed` gives, where it is any.
+
+        Most chunks are whole events of one data line each, as servers write them; those are cut in one go.
+        """
+        if not self._buffer and chunk.startswith(_PLAIN) and chunk.endswith(b"\n\n") and b"\r" not in chunk:
+            data = chunk[len(_PLAIN) : -2].split(b"\n\n" + _PLAIN)
+            if chunk.count(b"\n") == 2 * len(data) and len(chunk) <= MAX_EVENT:
+                self._first = False
+                return data
+        return list(_data_of(self.feed(chunk)))
+
+    def close_data(self) -> list[bytes]:
+        """The data of the event that `close` gives."""
+        return list(_data_of(self.close()))
 
     def close(self) -> list[bytes]:
         """The event held back for its CR when the stream ends, if there is one. What else is in `rest` is no event."""
@@ -94,9 +112,18 @@ def event_data(event: bytes) -> str | None:
     One space after the colon is not part of a value. A byte order mark at the start is skipped, and bytes that are not
     UTF-8 become U+FFFD, as the standard's decoder does.
     """
+    data = _raw_data(event)
+    return None if data is None else data.decode("utf-8", errors="replace")
+
+
+def _raw_data(event: bytes) -> bytes | None:
     lines = [line.partition(b":") for line in _LINE_END.split(event.removeprefix(_BOM))]
     values = [value.removeprefix(b" ") for name, _, value in lines if name == b"data"]
-    return b"\n".join(values).decode("utf-8", errors="replace") if values else None
+    return b"\n".join(values) if values else None
+
+
+def _data_of(events: Iterable[bytes]) -> Iterator[bytes]:
+    return (data for data in map(_raw_data, events) if data is not None)
 
 
 def with_data(event: bytes, data: str) -> bytes:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaosgate.model.observation import Observation, Outcome, Sample
+from chaosgate.model.observation import Observation, Outcome, RequestBound, Sample
+from chaosgate.units import Bound
 
-_STATUS: dict[Outcome, int | None] = {"ok": 200, "error": 503, "cut": 200, "timeout": None, "refused": None}
+_STATUS: dict[Outcome, int | None] = {
+    "ok": 200,
+    "error": 503,
+    "cut": 200,
+    "timeout": None,
+    "refused": None,
+    "cancelled": 200,
+}
+_SLO = (RequestBound(sli="ttft", bound=Bound.parse("<= 250ms")), RequestBound(sli="tpot", bound=Bound.parse("<= 1s")))
 
 
 def observations() -> Sequence[Observation]:
@@ -21,7 +30,7 @@ def observations() -> Sequence[Observation]:
 
 def samples() -> Sequence[Sample]:
     """Each observation with no clean answer, with the same answer and with another one."""
-    return [Sample(seen, clean) for seen in observations() for clean in (None, seen.text, "sha256:" + "b" * 64)]
+    return [Sample(seen, clean, _SLO) for seen in observations() for clean in (None, seen.text, "sha256:" + "b" * 64)]
 
 
 def _observation(outcome: Outcome, tokens: tuple[float, ...], late: float) -> Observation:
@@ -44,4 +53,9 @@ def _observation(outcome: Outcome, tokens: tuple[float, ...], late: float) -> Ob
         # A server that says nothing of its answer, one that says too much, and one that says what it sent.
         finish={0: None, 1: "length"}.get(len(tokens), "stop"),
         claimed={0: None, 1: 2}.get(len(tokens), len(tokens)),
+        # An answer that opens with an empty event, and one that reasons first.
+        opened=0.15 + late,
+        last=(shifted or (0.15 + late,))[-1],
+        events=len(tokens) + 1,
+        reasoning=() if len(tokens) < 3 else (0.15 + late,),
     )

@@ -1,4 +1,4 @@
-"""What an SLI kind owes: a number or None for every request there is, and infinity only for failures when adjusted."""
+"""What an SLI kind owes: numbers or none for every request there is, and infinity only for failures when adjusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import get_args
 
 from chaosgate.conformance.common import call, check_documented, require
 from chaosgate.conformance.observations import samples
-from chaosgate.model.observation import Sample
+from chaosgate.model.observation import Outcome, Sample
 from chaosgate.model.sli import SLIS, Sli, Statistic
 from chaosgate.units import Dimension
 
@@ -36,26 +36,45 @@ def _check_declared(kind: type[Sli]) -> None:
     for name, allowed in (("dimension", get_args(Dimension)), ("statistic", get_args(Statistic))):
         value = getattr(kind, name, None)
         require(value in allowed, kind, f"{name} is {value!r}; declare one of {', '.join(allowed)}")
+    a_second = (kind.statistic == "rate") == (kind.dimension == "rate")
+    require(a_second, kind, f"has the statistic {kind.statistic} and the dimension {kind.dimension}; a rate has both")
 
 
 def _check_value(kind: type[Sli], sample: Sample) -> float | None:
     outcome = sample.observation.outcome
     value, again = (call(kind, f"value of a request that ended {outcome}", lambda: kind.value(sample)) for _ in "ab")
     require(value == again, kind, f"gave {value} and then {again} for one request; it must be pure")
-    good = value is None or math.isfinite(value)
-    require(good, kind, f"gave {value} for a request that ended {outcome}; give a finite number or None")
-    if kind.statistic == "share":
-        require(value in (None, 0, 1), kind, f"gave {value}; a share is the mean of zeros and ones")
-    if kind.dimension in ("duration", "rate", "count") and value is not None:
-        require(value >= 0, kind, f"gave {value} for a {kind.dimension}; it cannot be negative")
+    if value is not None:
+        _check_number(kind, value, outcome)
+        cancelled = f"gave {value} for a request that its client cancelled; give None: that is nobody's failure"
+        require(outcome != "cancelled", kind, cancelled)
+    _check_several(kind, sample, value)
     _check_adjusted(kind, sample, value)
     return value
+
+
+def _check_number(kind: type[Sli], value: float, outcome: Outcome) -> None:
+    good = math.isfinite(value)
+    require(good, kind, f"gave {value} for a request that ended {outcome}; give a finite number or None")
+    if kind.statistic == "share":
+        require(value in (0, 1), kind, f"gave {value}; a share is the mean of zeros and ones")
+    if kind.dimension in ("duration", "rate", "count"):
+        require(value >= 0, kind, f"gave {value} for a {kind.dimension}; it cannot be negative")
+
+
+def _check_several(kind: type[Sli], sample: Sample, value: float | None) -> None:
+    outcome = sample.observation.outcome
+    values = call(kind, f"values of a request that ended {outcome}", lambda: kind.values(sample))
+    for each in values:
+        _check_number(kind, each, outcome)
+    alike = (len(values) == 0) == (value is None)
+    require(alike, kind, f"values gave {values} where value gave {value}; a request counts in both or in neither")
 
 
 def _check_adjusted(kind: type[Sli], sample: Sample, value: float | None) -> None:
     outcome = sample.observation.outcome
     adjusted = call(kind, f"adjusted value of a request that ended {outcome}", lambda: kind.adjusted(sample))
-    if kind.statistic == "quantile" and outcome != "ok":
+    if kind.statistic == "quantile" and outcome not in ("ok", "cancelled"):
         require(
             adjusted == math.inf, kind, f"adjusted gave {adjusted} for a request that ended {outcome}; give infinity"
         )

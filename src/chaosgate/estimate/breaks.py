@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from chaosgate.model.observation import Sample, Window
@@ -13,9 +14,9 @@ def breaks(kind: type[Sli], bound: Bound, sample: Sample) -> bool | None:
     """Whether the request breaks `bound`; None where it does not count for the SLI.
 
     A request that failed breaks the bound of any distribution, on whichever side its good values lie; a value that is
-    no number breaks every bound.
+    no number breaks every bound. One that its client cancelled does not count.
     """
-    if kind.statistic == "quantile" and sample.observation.outcome != "ok":
+    if kind.adjusted(sample) == math.inf:
         return True
     value = kind.value(sample)
     return None if value is None else not bound.holds(value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chaosgate.estimate.breaks import broken_by_window
+from chaosgate.estimate.measured import measure, rate_of
 from chaosgate.estimate.objectives import objective_fault
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS
@@ -15,12 +16,12 @@ from chaosgate.model.observation import Window
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange
 from chaosgate.statistics.intervals import Group, share_interval
-from chaosgate.units import Bound, format_value
+from chaosgate.units import Bound, Dimension, format_value
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI."""
+    """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI, or a rate."""
 
     fault: str
     name: str
@@ -46,9 +47,9 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
     One, too, where the first or the last hold no request that counts: then nobody can tell.
-    They differ when their 95 % intervals do not meet. The design effect is pooled over the baseline, the first and the
-    last controls, each with its own mean, so that a drift does not widen its own yardstick; the controls between are
-    left out, in which a drift under way would do that.
+    A rate is compared itself. They differ when their 95 % intervals do not meet. The design effect is pooled over the
+    baseline, the first and the last controls, each with its own mean, so that a drift does not widen its own yardstick;
+    the controls between are left out, in which a drift under way would do that.
     """
     for criterion in criteria(spec):
         controls = windows.controls(criterion.fault)
@@ -63,10 +64,7 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
                 f"counts for {criterion.name}"
             )
         elif first[1] > last[2] or last[1] > first[2]:
-            yield (
-                f"{criterion.fault}: the controls drifted: {_said(first)} of requests broke {criterion.name} "
-                f"{criterion.bound} in the first, {_said(last)} in the last"
-            )
+            yield f"{criterion.fault}: the controls drifted: {_drift(criterion, first, last)}"
 
 
 _Share = tuple[float, float, float]
@@ -75,7 +73,9 @@ _Share = tuple[float, float, float]
 def _share(
     criterion: Criterion, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
 ) -> _Share | None:
-    """Share, lower and upper end; None where no request counts."""
+    """Share or rate, lower and upper end; None where no request counts."""
+    if criterion.kind.statistic == "rate":
+        return _rate(criterion.kind, pair, undisturbed)
     own = _group(criterion, pair)
     if own is None:
         return None
@@ -92,6 +92,20 @@ def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:
     return Group(np.array(hits, dtype=float), np.array(n, dtype=float))
 
 
-def _said(share: _Share) -> str:
-    value, lower, upper = (format_value(number, "share") for number in share)
+def _rate(kind: type[Sli], pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]]) -> _Share | None:
+    own = measure(kind, pair)
+    if not any(len(values) for _, values in own):
+        return None
+    return rate_of([own], [measure(kind, group) for group in undisturbed if group is not pair])
+
+
+def _drift(criterion: Criterion, first: _Share, last: _Share) -> str:
+    if criterion.kind.statistic == "rate":
+        return f"{criterion.name} was {_said(first, 'rate')} in the first, {_said(last, 'rate')} in the last"
+    shares = _said(first, "share"), _said(last, "share")
+    return f"{shares[0]} of requests broke {criterion.name} {criterion.bound} in the first, {shares[1]} in the last"
+
+
+def _said(share: _Share, dimension: Dimension) -> str:
+    value, lower, upper = (format_value(number, dimension) for number in share)
     return f"{value} ({lower} to {upper})"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from chaosgate.estimate.measured import Measured, measure, pooled_values, rate_of
 from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.result import finite
 from chaosgate.model.sli import SliRef
@@ -21,9 +22,10 @@ from chaosgate.statistics.ranks import quantile_rank
 class Numbers:
     """An SLI's value with its 95 % interval, in base units.
 
-    `n` requests count, in `windows` windows that hold any. None stands for a number that does not exist or is infinite;
-    `reason` then says why. Only an upper or only a lower end may be missing: the interval is open on that side.
-    `unbounded` says that even the lower end is infinite: so many requests failed that no bound from above is kept.
+    `n` values count, of requests in `windows` windows that hold any; of most SLIs a request has one. None stands for a
+    number that does not exist or is infinite; `reason` then says why. Only an upper or only a lower end may be missing:
+    the interval is open on that side. `unbounded` says that even the lower end is infinite: so many requests failed
+    that no bound from above is kept.
     """
 
     value: float | None
@@ -45,16 +47,22 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
     `alike` are groups of windows within which nothing was changed on purpose (baseline, controls, other doses); the
     design effect is pooled with theirs, for shares where `windows` are fewer than 6. A window that is judged is left
     out of them.
+    A rate is taken over the windows' length: a request counts in the window in which it arrived, whenever it ended, and
+    a window in which nothing arrived is no gap in the data but a rate of 0.
     """
-    measured = [(window, values) for window in windows if len(values := _values(ref, window))]
-    pooled = np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
+    measured = measure(ref.kind, windows)
+    if ref.kind.statistic == "rate":
+        return _rate(ref, measured, alike)
+    measured = [(window, values) for window, values in measured if len(values)]
+    pooled = pooled_values(measured)
     blocker = _blocker(ref, pooled, len(measured), len(windows))
     if blocker is not None:
         value = _value(ref, pooled)
         if value is None and len(pooled) and _are_numbers(ref, pooled):
             blocker = f"{_failures(pooled)}; {blocker}"
         return Numbers(value, None, None, len(pooled), len(measured), blocker)
-    strata, borrowed = _strata(measured), _borrowed(ref, windows, alike)
+    strata = [[values for _, values in stratum] for stratum in _strata(measured)]
+    borrowed = _borrowed(ref, windows, alike)
     if ref.quantile is not None:
         return _quantile(ref.quantile, pooled, strata, borrowed)
     hits = [_hits(stratum) for stratum in strata]
@@ -62,31 +70,30 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
     return Numbers(_value(ref, pooled), lower, upper, len(pooled), len(measured))
 
 
-def _strata(measured: Sequence[tuple[Window, Floats]]) -> list[list[Floats]]:
-    """The values by condition; all in one when a condition has a single window, which has no variance of its own."""
-    strata: dict[Hashable, list[Floats]] = {}
+def _strata(measured: Measured) -> Sequence[Measured]:
+    """The windows by condition; all in one when a condition has a single window, which has no variance of its own."""
+    strata: dict[Hashable, list[tuple[Window, Floats]]] = {}
     for window, values in measured:
-        strata.setdefault((window.phase, window.place, window.fault, window.dose), []).append(values)
-    if all(len(stratum) > 1 for stratum in strata.values()):
-        return list(strata.values())
-    return [[values for _, values in measured]]
+        strata.setdefault((window.phase, window.place, window.fault, window.dose), []).append((window, values))
+    return list(strata.values()) if all(len(stratum) > 1 for stratum in strata.values()) else [measured]
 
 
 def _borrowed(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[list[Floats]]:
     """The values of the windows alike that are not judged themselves, by group."""
+    groups = [[values for _, values in group if len(values)] for group in _others(ref, judged, alike)]
+    return [group for group in groups if group]
+
+
+def _others(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> Iterator[Measured]:
+    """The windows alike that are not judged themselves and whose values can be counted with, by group."""
     known = {_identity(window) for window in judged}
-    groups = [[_values(ref, window) for window in group if _identity(window) not in known] for group in alike]
-    filled = [[values for values in group if len(values) and _are_numbers(ref, values)] for group in groups]
-    return [group for group in filled if group]
+    for group in alike:
+        others = measure(ref.kind, (window for window in group if _identity(window) not in known))
+        yield [(window, values) for window, values in others if _are_numbers(ref, values)]
 
 
 def _identity(window: Window) -> Hashable:
     return window.phase, window.place, window.fault, window.index, window.start
-
-
-def _values(ref: SliRef, window: Window) -> Floats:
-    found = (ref.kind.adjusted(sample) for sample in window.samples)
-    return np.array([value for value in found if value is not None], dtype=float)
 
 
 def _are_numbers(ref: SliRef, values: Floats) -> bool:
@@ -141,6 +148,28 @@ def _quantile(
     said = [_failures(pooled) if math.inf in (value, lower, upper) else None, _open_end(quantile, ranked, lower, upper)]
     reason = "; ".join(each for each in said if each is not None) or None
     return Numbers(finite(value), finite(lower), finite(upper), ranked.n, windows, reason, unbounded)
+
+
+def _rate(ref: SliRef, measured: Measured, alike: Sequence[Sequence[Window]]) -> Numbers:
+    pooled = pooled_values(measured)
+    filled = sum(len(values) > 0 for _, values in measured)
+    blocker = _rate_blocker(ref, pooled, len(measured))
+    if blocker is not None:
+        return Numbers(None, None, None, len(pooled), filled, blocker)
+    borrowed = list(_others(ref, [window for window, _ in measured], alike))
+    value, lower, upper = rate_of(_strata(measured), borrowed)
+    return Numbers(value, lower, upper, len(pooled), filled)
+
+
+def _rate_blocker(ref: SliRef, pooled: Floats, windows: int) -> str | None:
+    """Why there is no rate, None when there is one."""
+    if not len(pooled):
+        return f"no request counts for {ref.name} in {windows} windows"
+    if not (np.isfinite(pooled) & (pooled >= 0)).all():
+        return f"{ref.name} gave a value that is negative or not finite; a rate adds up amounts"
+    if windows < MIN_WINDOWS:
+        return f"{windows} of {MIN_WINDOWS} windows needed for {ref.name}"
+    return None
 
 
 def _failures(pooled: Floats) -> str:

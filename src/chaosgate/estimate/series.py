@@ -32,7 +32,7 @@ def _point(second: int, requests: list[Request]) -> SeriesPoint:
     return SeriesPoint(
         at=float(second),
         requests=len(requests),
-        errors=sum(request.observation.outcome != "ok" for request in requests),
+        errors=sum(request.observation.outcome not in ("ok", "cancelled") for request in requests),
         ttft_p50=quantile_of(values, 0.50) if values else None,
         ttft_p99=quantile_of(values, 0.99) if values else None,
     )

@@ -79,7 +79,7 @@ class RunWindows:
 
 
 def place_requests(run: RunData) -> RunWindows:
-    """Every request of `run` in its windows. Warm-up requests belong nowhere and are not counted.
+    """Every request of `run` in its windows. Warm-up requests and cancelled ones belong nowhere and are not counted.
 
     In a sweep the gateway's ledger says which window was on when a request arrived; all such requests belong to it,
     touched or not. A fault of the cluster holds in time: to its window belongs what lies wholly within. Baseline and
@@ -137,7 +137,7 @@ class _Arms:
         seen = request.observation
         unguarded = self.spec.unguards(seen.request)
         clean = self.unguarded if unguarded else self.guarded
-        return unguarded, Sample(seen, clean.get(seen.prompt))
+        return unguarded, Sample(seen, clean.get(seen.prompt), self.spec.spec.slo)
 
 
 def _arms(spec: ChaosSpec, baseline: Sequence[Request]) -> _Arms:
@@ -197,7 +197,8 @@ def _fill(
     unguarded: list[list[Sample]] = [[] for _ in windows]
     straddlers = 0
     for request in requests:
-        if request.observation.warmup:
+        # What its client cancelled tells nothing of the target, and of no fault either.
+        if request.observation.warmup or request.observation.outcome == "cancelled":
             continue
         homes = [index for index, window in enumerate(windows) if _belongs(request, window, faults)]
         straddlers += not homes

@@ -11,7 +11,7 @@ from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
 from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
 from chaosgate.prompts.prompt import Prompt
-from chaosgate.sse import EventSplitter, event_data
+from chaosgate.sse import EventSplitter
 
 CHAT_PATH = "/v1/chat/completions"
 
@@ -96,17 +96,11 @@ class ChatClient:
 
     async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
         """Read to the end of the body, past `[DONE]` too: only a connection read to its end can be used again."""
-        splitter = EventSplitter()
+        splitter, now = EventSplitter(), self._clock.now
         async for chunk in response.content.iter_any():
-            self._take(splitter.feed(chunk), trace)
-        self._take(splitter.close(), trace)
-
-    def _take(self, events: list[bytes], trace: Trace) -> None:
-        at = self._clock.now()
-        for event in events:
-            data = event_data(event)
-            if data is not None:
-                trace.take(data, at)
+            at = now()
+            trace.take_all(splitter.feed_data(chunk), at)
+        trace.take_all(splitter.close_data(), now())
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt

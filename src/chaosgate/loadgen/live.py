@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from chaosgate.loadgen.trace import Pending
 from chaosgate.model.observation import Observation, Sample
@@ -45,7 +46,7 @@ class LiveSample:
 
     def _shown(self, name: str) -> float | None:
         sli = resolve_sli(name)
-        return _statistic(sli, sli.kind.value, self.observations)
+        return _statistic(sli, sli.kind.values, self.observations)
 
 
 class LiveStats:
@@ -100,7 +101,7 @@ class _Row:
         ended = [each for each in sample.observations if not each.warmup and each.request not in self._overdue]
         overdue = self._newly_overdue(pending, sample.second + 1)
         self._overdue = (self._overdue - {each.request for each in sample.observations}) | set(overdue)
-        value = _statistic(self._sli, self._sli.kind.adjusted, ended, [math.inf] * len(overdue))
+        value = _statistic(self._sli, self._sli.kind.adjusted_values, ended, [math.inf] * len(overdue))
         if value is None:
             return None
         self._held = self._held + 1 if self._condition.bound.holds(value) else 0
@@ -114,7 +115,7 @@ class _Row:
     def _newly_overdue(self, pending: Sequence[Pending], now: float) -> list[str]:
         """The requests in flight that break a latency's bound whenever they end, and were not counted before."""
         bound = self._condition.bound
-        if self._sli.kind.statistic != "quantile" or bound.upper:
+        if self._sli.kind.statistic != "quantile" or not self._sli.kind.ages or bound.upper:
             return []
         # No latency of a request is longer than its age; most need no closer look.
         old = (each for each in pending if not each.warmup and bound.holds(now - each.scheduled))
@@ -146,12 +147,14 @@ def _answered(pending: Pending, now: float) -> Observation:
 
 def _statistic(
     sli: SliRef,
-    number: Callable[[Sample], float | None],
+    numbers: Callable[[Sample], Sequence[float]],
     observations: Iterable[Observation],
     more: Sequence[float] = (),
 ) -> float | None:
-    numbers = [number(Sample(observation, None)) for observation in observations]
-    values = [*more, *(value for value in numbers if value is not None)]
+    """The SLI over one second, None where no request gives a number; a rate is what those that ended come to."""
+    values = [*more, *chain.from_iterable(numbers(Sample(observation, None)) for observation in observations)]
     if not values:
         return None
+    if sli.kind.statistic == "rate":
+        return sum(values)
     return sum(values) / len(values) if sli.quantile is None else quantile_of(values, sli.quantile)

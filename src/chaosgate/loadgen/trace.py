@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from chaosgate.errors import one_line
+from chaosgate.loadgen.delta import Delta, read_delta
 from chaosgate.model.observation import Observation, Outcome
-from chaosgate.model.usage import completion_tokens
 from chaosgate.prompts.prompt import Prompt
-from chaosgate.sse import DONE
-
-_BROKEN_OFF = ("abort", "error")
-"""Finish reasons with which vLLM ends an answer that is not whole."""
-MAX_REASON = 64
-"""Characters of a finish reason that are kept; the longest that OpenAI's API has is `content_filter`."""
 
 
 class PhaseClock:
@@ -58,24 +49,6 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Delta:
-    """What one event of a chat stream adds: text, maybe none, and what it says of the answer as a whole."""
-
-    content: str = ""
-    finish: str | None = None
-    """Why the answer ends here."""
-    claimed: int | None = None
-    """How many completion tokens the server says it has sent."""
-    done: bool = False
-    """Whether it is the final `[DONE]`."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether it says that the answer is whole."""
-        return self.done or self.finish is not None
-
-
-@dataclass(frozen=True)
 class Pending:
     """A request in flight: when it was due, when its first token came (None before that), on the phase's clock."""
 
@@ -83,51 +56,6 @@ class Pending:
     scheduled: float
     first: float | None
     warmup: bool
-
-
-def read_delta(data: str) -> Delta:
-    """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
-
-    An event without choices (usage figures) adds no text. Only the first choice counts: one is asked for.
-    """
-    if data == DONE:
-        return Delta(done=True)
-    event = _read_event(data)
-    choice = _first_choice(event)
-    delta = choice.get("delta") or {}
-    content = (delta.get("content") if isinstance(delta, dict) else delta) or ""
-    if not isinstance(content, str):
-        raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
-    return Delta(content, _finish(choice), completion_tokens(event))
-
-
-def _finish(choice: dict[str, Any]) -> str | None:
-    """The finish reason of a choice in one printable line; a ValueError for one of an answer that is not whole."""
-    finish = choice.get("finish_reason")
-    if finish in _BROKEN_OFF:
-        raise ValueError(f"the answer ended with finish_reason {finish!r}")
-    return None if finish is None else one_line(str(finish))[:MAX_REASON]
-
-
-def _read_event(data: str) -> dict[str, Any]:
-    try:
-        event = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"read {data[:200]!r}, which is no JSON ({error})") from None
-    if not isinstance(event, dict):
-        raise ValueError(f"read {data[:200]!r}; an event is a JSON object")
-    if event.get("error") is not None:
-        raise ValueError(f"the server reported an error in the stream: {str(event['error'])[:200]}")
-    return event
-
-
-def _first_choice(event: dict[str, Any]) -> dict[str, Any]:
-    choices = event.get("choices")
-    if choices == []:
-        return {}
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
-        raise ValueError(f"read {str(event)[:200]!r}; an event needs a list of objects in choices")
-    return choices[0]
 
 
 class Trace:
@@ -140,10 +68,15 @@ class Trace:
         """Whether the stream said that the answer is whole."""
         self._finish: str | None = None
         self._claimed: int | None = None
+        self._asked: int | None = None
         self._clock = clock
         self._sent: float | None = None
         self._end: float | None = None
+        self._opened: float | None = None
+        self._last: float | None = None
+        self._events = 0
         self._tokens: list[float] = []
+        self._reasoning: list[float] = []
         self._pieces: list[str] = []
         self._outcome: Outcome = "timeout"
 
@@ -155,17 +88,37 @@ class Trace:
         """
         self._sent = self._clock.now()
 
-    def take(self, data: str, at: float) -> None:
+    def take(self, data: bytes | str, at: float) -> None:
         """Add the data of one event that came at `at`; a ValueError when it is malformed or reports an error."""
-        delta = read_delta(data)
+        self.take_all((data,), at)
+
+    def take_all(self, events: Iterable[bytes | str], at: float) -> None:
+        """`take` of each of the events that came in one piece."""
+        for data in events:
+            delta = read_delta(data)
+            if delta.choice:
+                self._take_choice(delta, at)
+            elif delta.done:
+                self.finished = True
+                self._end = at if self._end is None else self._end
+            if delta.claimed is not None:
+                self._claimed = delta.claimed
+            if delta.prompt_tokens is not None:
+                self._asked = delta.prompt_tokens
+
+    def _take_choice(self, delta: Delta, at: float) -> None:
+        if self._opened is None:
+            self._opened = at
+        self._last = at
+        self._events += 1
         if delta.content:
             self._tokens.append(at)
             self._pieces.append(delta.content)
-        self.finished = self.finished or delta.finished
-        self._finish = self._finish if delta.finish is None else delta.finish
-        self._claimed = self._claimed if delta.claimed is None else delta.claimed
-        if data == DONE and self._end is None:
-            self._end = at
+        elif delta.reasoning:
+            self._reasoning.append(at)
+        if delta.finish is not None:
+            self._finish = delta.finish
+            self.finished = True
 
     def settle(self, outcome: Outcome) -> None:
         """The request is over. It ended with its `[DONE]`, or else now."""
@@ -198,15 +151,20 @@ class Trace:
             text=text_digest(text),
             finish=self._finish,
             claimed=self._claimed,
+            prompt_tokens=self._asked,
+            opened=self._opened,
+            last=self._last,
+            events=self._events,
+            reasoning=tuple(self._reasoning),
             tenant=self.call.tenant,
             warmup=self.call.warmup,
         )
 
     def _accepted(self, text: str) -> bool | None:
-        """Nobody takes half an answer; of a prompt without a log nothing is known."""
+        """Nobody takes half an answer; of a prompt without a log, or an answer nobody waited for, nothing is known."""
         if self._outcome == "ok":
             return self.call.prompt.accepts(text)
-        return None if self.call.prompt.suggestion is None else False
+        return None if self._outcome == "cancelled" or self.call.prompt.suggestion is None else False
 
 
 def text_digest(text: str) -> str:

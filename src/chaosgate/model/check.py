@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from chaosgate.errors import Problem, RegistryError, dotted
 from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import Fit
+from chaosgate.model.observation import RequestBound
 from chaosgate.model.safety import PROTECTED, StopCondition
 from chaosgate.model.sli import SLIS, resolve_sli
 from chaosgate.model.source import DataPath
@@ -29,6 +30,7 @@ BREAKER_LIST: DataPath = ("spec", "breakers")
 FILTER_LIST: DataPath = ("spec", "filters")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
+SLO_LIST: DataPath = ("spec", "slo")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
 PROTECTED_LIST: DataPath = ("spec", "safety", "protectedNamespaces")
 
@@ -86,6 +88,9 @@ def check(draft: Draft) -> list[Problem]:
                 problems += _objective(draft, path, item)
             case SteadyObjective():
                 problems += _sli_bound(path, item.sli, item.bound)
+                problems += _needs_slo(draft, path, item.sli)
+            case RequestBound():
+                problems += _request_sli(path, item.sli, item.bound, "a bound of `slo`")
             case StopCondition():
                 problems += _stop_condition(path, item)
     return problems
@@ -160,16 +165,21 @@ def _doses(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
 
 def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
     yield from _known(draft, FAULT_LIST, "fault", fit.fault, (*path, "fault"))
-    yield from _response_sli((*path, "response"), fit.response.sli, fit.response.bound)
+    yield from _request_sli((*path, "response"), fit.response.sli, fit.response.bound, "a fit")
 
 
-def _response_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
+def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator[Problem]:
+    """An SLI that `what` judges request by request: its kind, without a percentile, and no rate."""
+    if name in SLIS and SLIS.get(name).statistic == "rate":
+        message = f"read {name!r}, a rate; {what} judges request by request: write an SLI such as ttft"
+        yield Problem((*path, "sli"), message)
+        return
     if name in SLIS:
         yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
         return
     kind = name.rsplit("-p", 1)[0]
     if kind in SLIS:
-        yield Problem((*path, "sli"), f"read {name!r}; a fit judges request by request: write {kind!r}")
+        yield Problem((*path, "sli"), f"read {name!r}; {what} judges request by request: write {kind!r}")
     else:
         yield Problem((*path, "sli"), unknown("SLI", name, SLIS.names()))
 
@@ -179,6 +189,7 @@ def _objective(draft: Draft, path: DataPath, objective: Objective) -> Iterator[P
         yield from _fit_objective(draft, path, objective, objective.fit)
     elif objective.sli is not None and objective.bound is not None:
         yield from _sli_bound(path, objective.sli, objective.bound)
+        yield from _needs_slo(draft, path, objective.sli)
         yield from _fault_of(draft, path, objective)
 
 
@@ -221,11 +232,21 @@ def _dose_range(path: DataPath, at: DoseRange, fault: Fault) -> Iterator[Problem
         yield Problem(path, f"read '{at.dose}', which selects none of the doses {doses}")
 
 
+def _needs_slo(draft: Draft, path: DataPath, name: str) -> Iterator[Problem]:
+    if name in SLIS and SLIS.get(name).reads_slo and not _listed(draft.data, SLO_LIST):
+        example = '`slo: [{sli: ttft, bound: "<= 300ms"}]`'
+        message = f"read {name!r}, and nothing says which requests are good; add {example} to `spec`"
+        yield Problem((*path, "sli"), message)
+
+
 def _stop_condition(path: DataPath, condition: StopCondition) -> Iterator[Problem]:
     yield from _sli_bound(path, condition.sli, condition.bound)
     if condition.sli in SLIS and SLIS.get(condition.sli).compares:
         message = f"read {condition.sli!r}, which compares with the baseline's answers; a running load has none"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as error-rate or ttft-p95")
+    if condition.sli in SLIS and SLIS.get(condition.sli).reads_slo:
+        message = f"read {condition.sli!r}; a stop condition does not know the bounds of `slo`"
+        yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from chaosgate.model.check import (
     FILTER_LIST,
     FIT_LIST,
     OBJECTIVE_LIST,
+    SLO_LIST,
     STEADY_LIST,
     STOP_LIST,
     Draft,
@@ -28,6 +29,7 @@ from chaosgate.model.fault import FAULTS, Fault
 from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS, Fit
 from chaosgate.model.kinds import validate_kind
+from chaosgate.model.observation import RequestBound
 from chaosgate.model.parameters import Given, Setting, fill
 from chaosgate.model.profile import Overlaid, Profile, overlay
 from chaosgate.model.safety import StopCondition
@@ -66,6 +68,7 @@ _LISTS: dict[DataPath, _Items] = {
     FILTER_LIST: _Items(Filter, FILTERS),
     OBJECTIVE_LIST: _Items(Objective),
     STEADY_LIST: _Items(SteadyObjective),
+    SLO_LIST: _Items(RequestBound),
     STOP_LIST: _Items(StopCondition),
 }
 """Lists whose items are validated one by one, so that a broken item does not keep the others from being checked."""

@@ -59,11 +59,21 @@ class Observation(Frozen):
     events: int = 0
     """How many events with a choice came, empty ones included."""
     reasoning: tuple[float, ...] = ()
-    """When each event with reasoning text came, which is no part of the answer."""
+    """When each event with reasoning text and no content came; reasoning is no part of the answer."""
     tenant: str | None = None
     """The tenant of the workload that it is of; None where there are none."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
+
+    @property
+    def texts(self) -> tuple[float, ...]:
+        """When each event with text came, reasoning included, in order."""
+        return tuple(sorted((*self.reasoning, *self.tokens))) if self.reasoning else self.tokens
+
+    @property
+    def output_tokens(self) -> int:
+        """How many tokens the server made: by its own count where it gives one, else its events with text."""
+        return self.claimed or len(self.tokens) + len(self.reasoning)
 
 
 class LedgerRow(Frozen):

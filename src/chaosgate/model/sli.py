@@ -27,6 +27,8 @@ class Sli(ABC):
     the values of a window's requests over the window's length, per second."""
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
+    reads_slo: ClassVar[bool] = False
+    """Whether it reads the spec's `slo`, the bounds that one request must keep; a stop condition does not know them."""
     ages: ClassVar[bool] = True
     """Of a distribution: whether a request in flight has at least the value that it had if it ended now."""
 

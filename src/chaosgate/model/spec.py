@@ -15,7 +15,7 @@ from chaosgate.model.fault import Fault
 from chaosgate.model.filter import Filter, passes_unguarded
 from chaosgate.model.fit import Fit
 from chaosgate.model.labels import Labels
-from chaosgate.model.observation import MIN_WINDOWS
+from chaosgate.model.observation import MIN_WINDOWS, RequestBound
 from chaosgate.model.safety import Safety
 from chaosgate.model.workload import Workload
 from chaosgate.units import Bound, Duration, Share, format_share
@@ -240,6 +240,8 @@ class SpecBody(Frozen):
     unguarded: Annotated[Share, Field(lt=1)] = 0.0
     """The share of requests that pass no filter: they alone show that a fault bites, all others what the cure is worth.
     At 0 every request is guarded, and a cure that works keeps its fault's effect out of sight."""
+    slo: Annotated[tuple[RequestBound, ...], Field(max_length=16)] = ()
+    """What one request must keep to count as good: the bounds of the SLI `goodput`."""
     fits: tuple[SerializeAsAny[Fit], ...] = ()
     """Thresholds that are looked for in the sweeps."""
     composition: Literal["serial", "parallel"] = "serial"
@@ -304,7 +306,7 @@ class ChaosSpec(Frozen):
         for key in ("engine", "model", "endpoint", "kubernetes"):
             body["target"].pop(key)
         # A spec that makes no use of these has the digest that it had before they were there.
-        for key in ("filters", "unguarded"):
+        for key in ("filters", "unguarded", "slo"):
             if not getattr(self.spec, key):
                 body.pop(key)
         # How many processes the client needs depends on the machine, and what is sent does not depend on it.

@@ -21,6 +21,6 @@ class AcceptRate(Sli):
 
     @staticmethod
     def value(sample: Sample) -> float | None:
-        """1 for an answer that is taken, 0 for one that is not; None for a prompt of which no log tells."""
-        accepted = sample.observation.accepted
-        return None if accepted is None else float(accepted)
+        """1 for an answer that is taken, else 0; None for a prompt of which no log tells or a cancelled request."""
+        seen = sample.observation
+        return None if seen.accepted is None or seen.outcome == "cancelled" else float(seen.accepted)

@@ -22,6 +22,8 @@ class AnswerAccuracy(Sli):
 
     @staticmethod
     def value(sample: Sample) -> float | None:
-        """1 for a whole and right answer, else 0; None for a prompt without a known answer."""
+        """1 for a whole and right answer, else 0; None for a prompt without a known answer or a cancelled request."""
         seen = sample.observation
-        return None if seen.answer is None else float(seen.outcome == "ok" and seen.answer == "right")
+        if seen.answer is None or seen.outcome == "cancelled":
+            return None
+        return float(seen.outcome == "ok" and seen.answer == "right")

@@ -18,5 +18,6 @@ class ErrorRate(Sli):
 
     @staticmethod
     def value(sample: Sample) -> float | None:
-        """1 for any outcome but `ok`, else 0; every request counts."""
-        return float(sample.observation.outcome != "ok")
+        """1 for any outcome but `ok`, else 0; None for a request that its client cancelled."""
+        outcome = sample.observation.outcome
+        return None if outcome == "cancelled" else float(outcome != "ok")

@@ -62,12 +62,17 @@ class DesignEffect:
         t / z, the t quantile over the normal one, pays for the ratio being an estimate (Korn & Graubard 1998): the
         interval is the wider of that of independent requests and the t interval between windows.
         """
-        from scipy.special import ndtri, stdtrit
+        return float(effective_sizes(n, np.array([self.ratio]), np.array([float(self.freedom)]))[0])
 
-        if self.freedom == 0:
-            return n
-        student = float(stdtrit(self.freedom, 1 - TAIL) / ndtri(1 - TAIL))
-        return n / max(1.0, self.ratio * student**2)
+
+def effective_sizes(n: float, ratios: Floats, freedoms: Floats) -> Floats:
+    """`DesignEffect.effective` of many design effects at once, each given by its ratio and degrees of freedom."""
+    from scipy.special import ndtri, stdtrit
+
+    known = freedoms > 0
+    student = stdtrit(np.where(known, freedoms, 1), 1 - TAIL) / ndtri(1 - TAIL)
+    sizes: Floats = n / np.maximum(1.0, np.where(known, ratios * student**2, 1.0))
+    return sizes
 
 
 def design_effect(groups: Sequence[Group], size: float) -> DesignEffect:
@@ -79,16 +84,28 @@ def design_effect(groups: Sequence[Group], size: float) -> DesignEffect:
     `size` enters through the intraclass correlation: deff - 1 grows with requests a window - 1 (Kish 1965). A group of
     one window, or at a share of 0 or 1, says nothing and is left out.
     """
-    excess, freedom = 0.0, 0
-    for group in groups:
-        m, share, n = len(group.counts), group.share, float(group.counts.sum())
-        if m < 2 or not 0 < share < 1 or n <= m:
+    ratios, freedoms = design_effects([(group.hits[np.newaxis], group.counts) for group in groups], size)
+    return DesignEffect(float(ratios[0]), int(freedoms[0]))
+
+
+def design_effects(groups: Sequence[tuple[Floats, Floats]], size: float) -> tuple[Floats, Floats]:
+    """`design_effect` at many limits at once: ratios and degrees of freedom, one a limit.
+
+    Each group is its hits, limits by windows, and its windows' counts.
+    """
+    limits = len(groups[0][0]) if groups else 1
+    excess, freedom = np.zeros(limits), np.zeros(limits)
+    for hits, counts in groups:
+        m, n = len(counts), float(counts.sum())
+        if m < 2 or n <= m:
             continue
-        residuals = group.hits - share * group.counts
-        ratio = m / (m - 1) * float(residuals @ residuals) / (n * share * (1 - share))
-        excess += (m - 1) * (ratio - 1) * max(size - 1, 0) / (n / m - 1)
-        freedom += m - 1
-    return DesignEffect(1 + excess / freedom if freedom else 1.0, freedom)
+        shares = hits.sum(axis=1) / n
+        telling = (shares > 0) & (shares < 1)
+        squares = ((hits - shares[:, np.newaxis] * counts) ** 2).sum(axis=1)
+        ratios = m / (m - 1) * squares / np.where(telling, n * shares * (1 - shares), 1.0)
+        excess += np.where(telling, (m - 1) * (ratios - 1) * max(size - 1, 0) / (n / m - 1), 0.0)
+        freedom += np.where(telling, m - 1, 0)
+    return 1 + np.where(freedom > 0, excess / np.maximum(freedom, 1), 0.0), freedom
 
 
 def share_interval(strata: Sequence[Group], borrowed: Sequence[Group], seed: int) -> tuple[float, float]:

@@ -1,0 +1,46 @@
+"""Windows with the numbers that an SLI gives for their requests, and the rate that they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+
+from chaosgate.model.observation import Window
+from chaosgate.model.sli import Sli
+from chaosgate.statistics.arrays import Floats
+from chaosgate.statistics.rates import Amounts, rate_interval
+
+Measured = Sequence[tuple[Window, Floats]]
+"""Windows, each with the adjusted values of its requests; a request may have none, one or several."""
+
+
+def measure(kind: type[Sli], windows: Iterable[Window]) -> Measured:
+    """Each of `windows` with its values, of none where no request counts."""
+    return [(window, _values(kind, window)) for window in windows]
+
+
+def _values(kind: type[Sli], window: Window) -> Floats:
+    return np.fromiter(chain.from_iterable(map(kind.adjusted_values, window.samples)), dtype=float)
+
+
+def pooled_values(measured: Measured) -> Floats:
+    """The values of all windows together, sorted."""
+    return np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
+
+
+def rate_of(strata: Sequence[Measured], borrowed: Sequence[Measured]) -> tuple[float, float, float]:
+    """What the values of all windows of `strata` come to a second, with its 95 % interval."""
+    own = [_amounts(stratum) for stratum in strata]
+    pooled = np.concatenate([values for stratum in strata for _, values in stratum])
+    total = float(pooled.sum())
+    size = float((pooled**2).sum()) / total if total else 1.0
+    events = float(np.count_nonzero(pooled))
+    lower, upper = rate_interval(own, [_amounts(group) for group in borrowed if group], events, size)
+    return total / sum(float(each.lengths.sum()) for each in own), lower, upper
+
+
+def _amounts(group: Measured) -> Amounts:
+    sums = [float(values.sum()) for _, values in group]
+    return Amounts(np.array(sums), np.array([window.end - window.start for window, _ in group]))
