@@ -18,7 +18,7 @@ from chaosgate.model.observation import RequestBound
 from chaosgate.model.presets import presets
 from chaosgate.model.safety import StopCondition
 from chaosgate.model.workload import Workload
-from chaosgate.prompts.sources import prompt_source
+from chaosgate.prompts.sources import prompts_of
 from chaosgate.registry import unknown
 from chaosgate.units import Bound, parse_duration, parse_rate, parse_share
 
@@ -157,7 +157,7 @@ def _workload(options: LoadOptions) -> Workload:
         place = tuple(map(str, error.errors()[0]["loc"]))
         raise UsageError(f"{_option_of(place)}: {first_refusal(error)}") from error
     for stream in workload.streams():
-        prompt_source(stream)
+        prompts_of(stream, workload.seed)
     return workload
 
 

@@ -7,18 +7,15 @@ import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 
 from chaosgate.errors import DeployError, UsageError, one_line
-from chaosgate.loadgen.client import CHAT_PATH
+from chaosgate.loadgen.client import CHAT_PATH, server_words
 from chaosgate.model.uri import without_password
 
 LOOK_UP = 10.0
 """Seconds that the list of models may take."""
-SAID = 300
-"""Characters of a server's words that are shown."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ async def _check(session: aiohttp.ClientSession, server: Server, known: list[str
     limit = aiohttp.ClientTimeout(total=timeout)
     try:
         async with session.post(server.url + CHAT_PATH, json=body, timeout=limit, allow_redirects=False) as response:
-            said = (await response.read()).decode("utf-8", "replace")
+            said = await response.read()
             problem = answer_problem(server, response.status, response.content_type, said, known)
     except TimeoutError as error:
         raise NoServer(
@@ -120,7 +117,7 @@ async def _check(session: aiohttp.ClientSession, server: Server, known: list[str
         raise NoServer(problem)
 
 
-def answer_problem(server: Server, status: int, kind: str, said: str, known: list[str] | None) -> str | None:
+def answer_problem(server: Server, status: int, kind: str, said: bytes, known: list[str] | None) -> str | None:
     """What is wrong with the answer to a first request, and what to do; None where a load can begin.
 
     A server that is overloaded or has crashed (429, 5xx) is one that can be measured.
@@ -138,7 +135,7 @@ def answer_problem(server: Server, status: int, kind: str, said: str, known: lis
         return f"{where}: there is nothing (HTTP {status}: {words}); write the server's URL without a path, or up to /v1"
     if 400 <= status < 500 and status != 429:
         return f"{where}: refused a request (HTTP {status}: {words}); mend what it says, or look at its log"
-    if status == 200 and "data:" not in said:
+    if status == 200 and b"data:" not in said:
         return (
             f"{where}: answered {kind or 'something'} and no stream, though `stream` was asked for; without a stream "
             "there is no first token to time: switch streaming on at the server or what stands before it"
@@ -151,19 +148,6 @@ def _refusal(url: str, status: int) -> str:
         f"{without_password(url)}: wants a key (HTTP {status}); put it in an environment variable and name that with "
         "--api-key-env NAME"
     )
-
-
-def server_words(said: str) -> str:
-    """What a server says in the body of an error, in one short line."""
-    message: Any = said
-    try:
-        data = json.loads(said)
-        message = data.get("error", data.get("detail", data.get("message", said)))
-        message = message.get("message", said) if isinstance(message, dict) else message
-    except (ValueError, AttributeError):
-        pass
-    line = one_line(str(message)).strip()
-    return (line[:SAID] + "..." if len(line) > SAID else line) or "no words"
 
 
 def connection_words(url: str, error: BaseException) -> str:
