@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from chaosgate.cli.load_slo import Slo, parse_slo
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.saturation import Sweep
-from chaosgate.model.base import first_refusal
 from chaosgate.model.enclosed import enclose
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.presets import presets
 from chaosgate.model.safety import StopCondition
+from chaosgate.model.validation import validate
 from chaosgate.model.workload import Workload
 from chaosgate.prompts.sources import prompts_of
 from chaosgate.registry import unknown
@@ -151,11 +149,9 @@ def _workload(options: LoadOptions) -> Workload:
     found = enclose({"spec": {"workload": given}}, Path.cwd())
     if found.problems:
         raise UsageError(f"{_option_of(found.problems[0].path)}: {found.problems[0].message}")
-    try:
-        workload = Workload.model_validate(found.data["spec"]["workload"])
-    except ValidationError as error:
-        place = tuple(map(str, error.errors()[0]["loc"]))
-        raise UsageError(f"{_option_of(place)}: {first_refusal(error)}") from error
+    workload, problems = validate(Workload, found.data["spec"]["workload"])
+    if workload is None:
+        raise UsageError(f"{_option_of(problems[0].path)}: {problems[0].message}")
     for stream in workload.streams():
         prompts_of(stream, workload.seed)
     return workload
