@@ -66,9 +66,8 @@ def _run(command: Sequence[str], core: Sequence[str]) -> None:
     """Run a tool, pinned where a core is named; it is ended where it takes too long."""
     pinned = ["taskset", "-c", core[0], *command] if core else list(command)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-    offline = {**ENVIRONMENT, "HF_HUB_OFFLINE": "1"}
     try:
-        subprocess.run(pinned, env=offline, check=False, timeout=LIMIT, **quiet)  # type: ignore[call-overload]
+        subprocess.run(pinned, env=ENVIRONMENT, check=False, timeout=LIMIT, **quiet)  # type: ignore[call-overload]
     except subprocess.TimeoutExpired:
         print(f"{Path(command[0]).name}: did not end within {LIMIT:g} s", file=sys.stderr)
 

@@ -88,6 +88,7 @@ class LoadPlan:
 def load_plan(options: LoadOptions) -> LoadPlan:
     """The load that the options describe; a UsageError names the option that is wrong and what it may be."""
     _refuse_pairs(options)
+    _refuse_places(options)
     warmup = _read("--warmup", options.warmup, parse_duration)
     sweep = None if options.sweep is None else _sweep(options.sweep, _read("--hold", options.hold, parse_duration))
     seconds = _seconds(options)
@@ -121,6 +122,14 @@ def _refuse_pairs(options: LoadOptions) -> None:
         raise UsageError(f"--export {options.export}: needs -O FILE, where it is written")
     if options.export is not None and options.sweep is not None:
         raise UsageError("--export: is of one load; run the rate that you want to keep with --rate")
+
+
+def _refuse_places(options: LoadOptions) -> None:
+    """Refuse places where nothing can be written, before a load is sent whose numbers would be lost."""
+    if options.file is not None and not options.file.resolve().parent.is_dir():
+        raise UsageError(f"-O {options.file}: there is no folder {options.file.parent}; make it first")
+    if options.save is not None and options.save.exists() and not options.save.is_dir():
+        raise UsageError(f"--save {options.save}: is no folder; choose another")
 
 
 def _seconds(options: LoadOptions) -> float:

@@ -207,7 +207,7 @@ def save(folder: Path, report: LoadReport, observations: Sequence[Observation]) 
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_lines(folder / OBSERVATIONS.filename, OBSERVATIONS, Identity(PHASE, PHASE), observations)
+        write_lines(folder / OBSERVATIONS.file, OBSERVATIONS, Identity(PHASE, PHASE), observations)
     except OSError as error:
         raise UsageError(f"--save {folder}: cannot be written: {error.strerror}; choose another folder") from error
     write_file(folder / "report.json", json.dumps(report_json(report), indent=2, ensure_ascii=False) + "\n", "--save")

@@ -86,10 +86,11 @@ async def _models(session: aiohttp.ClientSession, url: str) -> list[str] | None:
                 raise NoServer(_refusal(url, response.status))
             data = json.loads(await response.read()) if response.status == 200 else None
             return [str(one["id"]) for one in data["data"]] if data is not None else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    # First: what a certificate fails with is a ValueError, too.
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise NoServer(connection_words(url, error)) from error
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 async def _check(session: aiohttp.ClientSession, server: Server, known: list[str] | None, timeout: float) -> None:

@@ -17,7 +17,16 @@ from chaosgate.artifacts import OBSERVATIONS, read_lines
 from chaosgate.cli.load_report import LoadReport
 from chaosgate.cli.load_tally import Tally
 from chaosgate.cli.main import chaosgate
+from chaosgate.judge import trust
+from chaosgate.loadgen import saturation, summary
 from chaosgate.model.observation import Observation
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes any client lag; what these tests are about is something else."""
+    monkeypatch.setattr(summary, "MAX_SCHEDULE_DELAY", 60.0)
+    monkeypatch.setattr(saturation, "MAX_DELAY", 60.0)
 
 
 def invoke(*words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
@@ -175,6 +184,7 @@ kept = Tally.add
 
 
 def test_a_client_that_lags_says_so_and_blames_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "MAX_SCHEDULE_DELAY", trust.MAX_SCHEDULE_DELAY)
     monkeypatch.setattr(Tally, "add", blocked)
     words = ("--rate", "50/s", "--requests", "30", "--slo", "ttft-p50<=1ms")
     with loaded(Target(tokens())) as target:
@@ -234,7 +244,7 @@ def test_a_sweep_goes_up_until_a_rate_is_too_much() -> None:
 def test_a_sweep_stops_at_an_slo() -> None:
     with loaded(Target(tokens(first=0.1))) as target:
         report = report_of(target.url, "--sweep", "20/s..80/s", "--hold", "2s", "--slo", "ttft-p50<=20ms")
-    assert [step["end"] for step in report["steps"]] in (["slo"], ["client"])
+    assert [step["end"] for step in report["steps"]] == ["slo"]
     assert report["highestHeld"] is None
 
 

@@ -101,6 +101,8 @@ def test_bounds_on_requests_and_on_the_load_are_told_apart() -> None:
         ({"good": "95"}, "--good 95: "),
         ({"stops": ("error-rate",)}, "--stop error-rate: read 'error-rate'; write an SLI and a bound"),
         ({"export": "vllm"}, "--export vllm: needs -O FILE"),
+        ({"file": Path("/no/such/folder/out.json")}, "-O /no/such/folder/out.json: there is no folder /no/such/folder"),
+        ({"save": Path("/dev/null")}, "--save /dev/null: is no folder; choose another"),
     ],
 )
 def test_a_mistake_names_its_option(given: dict[str, Any], says: str) -> None:
