@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from chaosgate.components.definition import Port, find_component
-from chaosgate.errors import PlanError, Problem
+from chaosgate.errors import PlanError, Problem, UsageError
 from chaosgate.model.blocks import BASELINE, baseline_length, make_blocks
 from chaosgate.model.carrier import ExtraStep
 from chaosgate.model.plan import CLEANUP, CONCLUDE, DEPLOY, GATE, Block, Plan, Step, StepInput, extra_step_id, step_id
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.prompts.sets import prompt_sets
-from chaosgate.registry import unknown
+from chaosgate.model.workload import SetPrompts
+from chaosgate.prompts.sources import prompts_of
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,16 @@ def plan_problems(spec: ChaosSpec) -> tuple[Problem, ...]:
 
 
 def _unknown_prompts(spec: ChaosSpec) -> Iterator[Problem]:
-    name = spec.spec.workload.prompts.set
-    if name not in prompt_sets():
-        yield Problem(("spec", "workload", "prompts", "set"), unknown("prompt set", name, prompt_sets()))
+    workload = spec.spec.workload
+    for index, stream in enumerate(workload.streams()):
+        path = (
+            ("spec", "workload", "tenants", index, "prompts") if workload.tenants else ("spec", "workload", "prompts")
+        )
+        key = "set" if isinstance(stream.prompts, SetPrompts) else "file"
+        try:
+            prompts_of(stream, workload.seed)
+        except UsageError as error:
+            yield from (Problem((*path, key), line) for line in str(error).splitlines())
 
 
 def _overlaps(spec: ChaosSpec) -> Iterator[Problem]:

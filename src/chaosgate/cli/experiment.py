@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -18,18 +18,22 @@ from chaosgate.model.plan import DEPLOY, Block
 from chaosgate.model.request_facts import RequestFacts
 from chaosgate.model.spec import ChaosSpec, SpecBody
 from chaosgate.planner import LOCAL, make_plan
-from chaosgate.prompts.sets import prompt_set
+from chaosgate.prompts.sources import prompts_of
 from chaosgate.units import Dimension
+
+StretchName = Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+_LOOKED_AT = 4096
+"""Prompts of a stream that are looked at: a trace may have a prompt for each of its requests."""
 
 
 @dataclass(frozen=True)
 class Stretch:
     """A part of the run under load: seconds, and about how many requests are due in it."""
 
-    what: Literal["warm-up", "windows", "controls", "doses", "wash-outs", "recovery"]
+    what: StretchName
     phase: str
     seconds: float
-    requests: float
+    requests: float | None
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class DosePlan:
     dose: float
     windows: int
     seconds: float
-    requests: float
+    requests: float | None
     selected: float | None
 
 
@@ -77,7 +81,7 @@ class Experiment:
     outlooks: tuple[Outlook, ...]
     load: float
     """Seconds of load, all phases together."""
-    requests: float
+    requests: float | None
     longest: float
     """Seconds after which a run has used every deadline of its steps."""
     swept: float
@@ -101,16 +105,17 @@ class Experiment:
 
 def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
     """The experiment that `spec` describes, as the local carrier runs it."""
-    rate, blocks = spec.spec.workload.arrivals.rate, make_blocks(spec)
+    blocks = make_blocks(spec)
+    stretches = tuple(_stretches(spec, blocks))
     plan = make_plan(spec, LOCAL, carrier.steps)
     longest = float(plan.step(DEPLOY).arguments["seconds"])
     return Experiment(
         spec=spec,
-        stretches=tuple(_stretches(spec, blocks)),
-        hits=tuple(_hit(fault, spec.spec) for fault in spec.spec.faults),
+        stretches=stretches,
+        hits=tuple(_hit(fault, spec, blocks) for fault in spec.spec.faults),
         outlooks=(*outlooks(spec, blocks), *fit_outlook(spec)),
         load=planned_length(spec),
-        requests=planned_length(spec) * rate,
+        requests=_sum(stretch.requests for stretch in stretches),
         longest=longest,
         swept=longest + spec.spec.safety.sweep_after,
         fault_lives=TTL,
@@ -119,28 +124,47 @@ def experiment_of(spec: ChaosSpec, carrier: Carrier) -> Experiment:
 
 
 def _stretches(spec: ChaosSpec, blocks: tuple[Block, ...]) -> Iterator[Stretch]:
-    rate, warmup = spec.spec.workload.arrivals.rate, spec.spec.workload.warmup
-    measured = baseline_length(spec) - warmup
-    yield Stretch("warm-up", BASELINE, warmup, warmup * rate)
-    yield Stretch("windows", BASELINE, measured, measured * rate)
+    warmup, length = spec.spec.workload.warmup, baseline_length(spec)
+    yield _stretch(spec, "warm-up", BASELINE, warmup, length)
+    yield _stretch(spec, "windows", BASELINE, length - warmup, length)
     for block in blocks:
         dose_of = {name: spec.fault(name).dose for name in block.faults}
         controls = sum(dose_of[window.fault].hold for window in block.windows if not window.dose)
         doses = sum(dose_of[window.fault].hold for window in block.windows if window.dose)
         washouts = sum(dose_of[window.fault].washout for window in block.windows)
-        yield Stretch("controls", block.phase, controls, controls * rate)
-        yield Stretch("doses", block.phase, doses, doses * rate)
-        yield Stretch("wash-outs", block.phase, washouts, washouts * rate)
-        yield Stretch("recovery", block.phase, block.recovery, block.recovery * rate)
+        lengths: dict[StretchName, float] = {
+            "controls": controls,
+            "doses": doses,
+            "wash-outs": washouts,
+            "recovery": block.recovery,
+        }
+        for what, seconds in lengths.items():
+            yield _stretch(spec, what, block.phase, seconds, block.length)
 
 
-def _hit(fault: Fault, body: SpecBody) -> Hit:
+def _stretch(spec: ChaosSpec, what: StretchName, phase: str, seconds: float, length: float) -> Stretch:
+    """A part of a phase of `length` seconds; its requests are those at the phase's mean rate."""
+    return Stretch(what, phase, seconds, _times(seconds, spec.spec.workload.mean_rate(length)))
+
+
+def _times(number: float, by: float | None) -> float | None:
+    return None if by is None else number * by
+
+
+def _sum(numbers: Iterable[float | None]) -> float | None:
+    listed = list(numbers)
+    known = [number for number in listed if number is not None]
+    return sum(known) if len(known) == len(listed) else None
+
+
+def _hit(fault: Fault, spec: ChaosSpec, blocks: Sequence[Block]) -> Hit:
+    body = spec.spec
     axis, sweep = fault.axis(), fault.dose
     seconds = sweep.windows * sweep.hold
-    requests = seconds * body.workload.arrivals.rate
+    requests = _times(seconds, body.workload.mean_rate(sum(block.length for block in blocks)))
     select = fault.select if isinstance(fault, RequestFault) else None
     touched = _touched(fault, body) if isinstance(fault, RequestFault) else None
-    selected = None if touched is None else requests * touched
+    selected = None if touched is None else _times(touched, requests)
     doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
     return Hit(
         fault=fault.name,
@@ -170,8 +194,10 @@ def _touched(fault: RequestFault, body: SpecBody) -> float | None:
 
 def _sent(body: SpecBody) -> list[RequestFacts]:
     """What the gateway sees of the workload's requests, one for each prompt."""
-    prompts, model = prompt_set(body.workload.prompts.set).prompts, body.target.model
-    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**addressed(model, prompt), "stream": True}) for prompt in prompts]
+    workload, model = body.workload, body.target.model
+    asked = [(prompts_of(stream, workload.seed), stream.tenant) for stream in workload.streams()]
+    bodies = (addressed(model, one.at(at), tenant) for one, tenant in asked for at in range(min(len(one), _LOOKED_AT)))
+    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**body, "stream": True}) for body in bodies]
 
 
 def _pods(target: ClusterTarget) -> str:

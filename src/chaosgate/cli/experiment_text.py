@@ -12,6 +12,7 @@ from chaosgate.errors import one_line
 from chaosgate.model.fault import Fault, GaugeWitness
 from chaosgate.model.spec import ChaosSpec, Target
 from chaosgate.model.uri import without_password
+from chaosgate.model.workload import FilePrompts, LoadStream, MadePrompts, Prompts, SetPrompts
 from chaosgate.units import format_duration, format_rate, format_share, format_value
 
 WIDTH = 110
@@ -66,13 +67,33 @@ def _served(experiment: Experiment) -> list[str]:
         served = f"{target.model} by the {target.engine} engine, which is started for this run and stopped with it."
     else:
         served = f"{target.model} by {where}, which runs already: its other clients share it with the load."
-    arrivals = workload.arrivals
     load = (
-        f"The load: {format_rate(arrivals.rate)}, {arrivals.process} arrivals that wait for no answer, the prompts of "
-        f"{workload.prompts.set} in their order, at most {workload.max_tokens} tokens an answer; a request is given up "
-        f"after {format_duration(workload.timeout)}."
+        f"The load: {'; '.join(map(_stream, workload.streams()))}, at most {workload.max_tokens} tokens an answer; a "
+        f"request is given up after {format_duration(workload.timeout)}."
     )
     return _wrapped([served, load])
+
+
+def _stream(stream: LoadStream) -> str:
+    """When a stream of the load sends what."""
+    who = "" if stream.tenant is None else f"{stream.tenant} with "
+    added = ""
+    if stream.spikes is not None:
+        rate, width, every = stream.spikes.rate, stream.spikes.width, stream.spikes.every
+        added = f", {format_rate(rate)} more for {format_duration(width)} every {format_duration(every)}"
+    return f"{who}{stream.arrivals.describe()}{added}, {_prompts(stream.prompts)}"
+
+
+def _prompts(prompts: Prompts) -> str:
+    match prompts:
+        case SetPrompts(set=name):
+            return f"the prompts of {name} in their order"
+        case FilePrompts(file=file):
+            return f"the prompts of {file} in their order"
+        case MadePrompts(lengths="trace"):
+            return "prompts as long as the trace tells"
+        case _:
+            return f"{prompts.count} made prompts in turn"
 
 
 def _running_server(target: Target) -> str | None:
@@ -133,7 +154,8 @@ def _guards(spec: ChaosSpec) -> list[str]:
 
 def _shown(spec: ChaosSpec, fault: Fault) -> list[str]:
     place = shown_at(spec, fault)
-    planned = f"about {_count(place.requests)} unguarded requests in {place.windows} windows"
+    unguarded = None if place.per_window is None else place.requests
+    planned = f"{_about(unguarded, 'unguarded requests')} in {place.windows} windows"
     chance = CHANCES["enough" if place.filled else "luck"]
     return fold(f"{fault.name} has to be seen {place.at}, {planned}: {chance}.", WIDTH, "  - ")
 
@@ -141,7 +163,7 @@ def _shown(spec: ChaosSpec, fault: Fault) -> list[str]:
 def _length(experiment: Experiment) -> Iterator[str]:
     yield from _wrapped(
         [
-            f"{_clock(experiment.load)} of load with about {_count(experiment.requests)} requests, and some seconds to "
+            f"{_clock(experiment.load)} of load with {_about(experiment.requests, 'requests')}, and some seconds to "
             f"start and to judge; its deadlines end it after {_clock(experiment.longest)}."
         ]
     )
@@ -173,7 +195,7 @@ def _judged(experiment: Experiment) -> Iterator[str]:
 
 
 def _outlook(head: str, outlook: Outlook) -> list[str]:
-    planned = f"about {_count(outlook.requests)} requests in {outlook.windows} windows"
+    planned = f"{_about(outlook.requests, 'requests')} in {outlook.windows} windows"
     said = f"{head} {outlook.at}, {planned}: {CHANCES[outlook.chance]}; {outlook.why}."
     return fold(said, WIDTH, "  - ")
 
@@ -233,8 +255,12 @@ def _recorded(experiment: Experiment) -> list[str]:
     return _wrapped([said])
 
 
-def _count(number: float) -> str:
-    return f"{number:,.0f}"
+def _count(number: float | None) -> str:
+    return "unknown" if number is None else f"{number:,.0f}"
+
+
+def _about(number: float | None, what: str) -> str:
+    return f"as many {what} as the target answers" if number is None else f"about {_count(number)} {what}"
 
 
 def _clock(seconds: float) -> str:

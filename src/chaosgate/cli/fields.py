@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from chaosgate.cli.example import example_data
 from chaosgate.cli.field_words import allowed_words, model_of, short_type, type_words
 from chaosgate.errors import UsageError
-from chaosgate.model.annotations import branches, dimension_of, keys_of, of_field, strip
+from chaosgate.model.annotations import branches, dimension_of, either, keys_of, of_field, strip, tag_of
 from chaosgate.model.base import Frozen
 from chaosgate.model.breaker import BREAKERS, Breaker
 from chaosgate.model.fault import FAULTS, Fault
@@ -136,22 +136,22 @@ def _step(nodes: Sequence[_Node], token: str) -> list[_Node]:
     """Where `token` leads from any of `nodes`. `[3]` is any item, `[wire.error]` one of that kind."""
     inside = token[1:-1] if token.startswith("[") else None
     wanted = ITEM if inside is not None else token
-    found = [child for node in nodes if (child := _child(node, wanted)) is not None]
-    items = [kind for node in found for kind in _of_kinds(node)]
+    items = [kind for node in nodes for child in _child(node, wanted) for kind in _of_kinds(child)]
     return [item for item in items if item.kind == inside] if inside and not inside.isdigit() else items
 
 
-def _child(node: _Node, token: str) -> _Node | None:
+def _child(node: _Node, token: str) -> Sequence[_Node]:
     children = _children(node)
-    return children.get(token) or (children.get(NAME) if token != ITEM else None)
+    return children.get(token, children.get(NAME, ()) if token != ITEM else ())
 
 
-def _children(node: _Node) -> dict[str, _Node]:
-    """The places below `node` by what leads to them: keys, `NAME` or `[]`."""
-    found: dict[str, _Node] = {}
+def _children(node: _Node) -> dict[str, list[_Node]]:
+    """The places below `node` by what leads to them: keys, `NAME` or `[]`; of a union one for each form that has it."""
+    found: dict[str, list[_Node]] = {}
     for branch in map(strip, branches(strip(node.annotation))):
         if (model := model_of(branch)) is not None:
-            found |= {key: _Node(of_field(f), f, model, node.kind) for key, f in keys_of(model).items()}
+            for key, field in keys_of(model).items():
+                found.setdefault(key, []).append(_Node(of_field(field), field, model, node.kind))
         elif get_origin(branch) in (dict, tuple):
             token, inner = (NAME, get_args(branch)[1]) if get_origin(branch) is dict else (ITEM, get_args(branch)[0])
             if inner is Any:
@@ -159,7 +159,7 @@ def _children(node: _Node) -> dict[str, _Node]:
                 continue
             # A mapping says of itself what it is; of a plain value what it stands in does.
             told = node.field if model_of(strip(inner)) is None else None
-            found[token] = replace(node, annotation=inner, field=told, item=True)
+            found.setdefault(token, []).append(replace(node, annotation=inner, field=told, item=True))
     return found
 
 
@@ -211,12 +211,30 @@ def _form(node: _Node) -> Form:
         default=_default(node),
         allowed=tuple(allowed_words(node.annotation)),
         description=_description(node),
-        keys=tuple(_key(name, child) for name, child in _children(node).items() if name not in (ITEM, NAME)),
+        keys=tuple(_key(name, found, node) for name, found in _children(node).items() if name not in (ITEM, NAME)),
     )
 
 
-def _key(name: str, node: _Node) -> Key:
-    return Key(name, node.needed, short_type(node.annotation).removeprefix("a "), _description(node).split("\n\n")[0])
+def _key(name: str, found: Sequence[_Node], parent: _Node) -> Key:
+    """A key of `parent`; where that has several forms, told apart by a word, it says which of them have it."""
+    told = _description(found[0]).split("\n\n")[0]
+    union = strip(parent.annotation)
+    tag = tag_of(union)
+    if tag == name:
+        told = " ".join(f"`{'`, `'.join(allowed_words(node.annotation))}`: {_doc_of(node)}" for node in found)
+    elif tag is not None and len(found) < len(branches(union)):
+        words = [word for node in found if node.owner for word in _words(node.owner, tag)]
+        told = f"{told} With {either(words)}."
+    needed = all(node.needed for node in found)
+    return Key(name, needed, short_type(found[0].annotation).removeprefix("a "), told)
+
+
+def _words(model: type[BaseModel], tag: str) -> Sequence[str]:
+    return tuple(allowed_words(of_field(keys_of(model)[tag])))
+
+
+def _doc_of(node: _Node) -> str:
+    return _doc(node.owner).split("\n\n")[0] if node.owner else ""
 
 
 def _default(node: _Node) -> Any:
@@ -300,9 +318,9 @@ def _elsewhere(path: str) -> str | None:
 
 
 def _ending_like(path: str, known: Sequence[str]) -> str | None:
-    """The first path that ends in the same key."""
+    """The path that ends in the same key: of several the one of the fewest keys, then the first."""
     last = path.rpartition(".")[2]
-    return next((one for one in known if one.rpartition(".")[2] == last), None)
+    return min((one for one in known if one.rpartition(".")[2] == last), key=lambda one: one.count("."), default=None)
 
 
 def _mended(root: type[BaseModel], tokens: Sequence[str]) -> str | None:

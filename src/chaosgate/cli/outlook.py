@@ -1,8 +1,9 @@
 """Whether the requests a spec plans can prove what it asks for, by the rules by which a run is judged.
 
 Counts are what is due on average. Poisson arrivals vary: what holds in 19 runs of 20 is taken, n - 1.96 sqrt(n), and as
-what may come at best n + 1.96 sqrt(n). The best that an interval can be is that of independent requests. Where a spec
-leaves requests unguarded, the others are counted: they alone are judged.
+what may come at best n + 1.96 sqrt(n). A rate that changes counts with its mean over the phase; of a closed loop the
+target decides how many requests come, and nothing is counted. The best that an interval can be is that of independent
+requests. Where a spec leaves requests unguarded, the others are counted: they alone are judged.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from chaosgate.estimate.objectives import dose_bound, objective_fault, selected
-from chaosgate.model.blocks import SETTLE, baseline_length, longest_within
+from chaosgate.model.blocks import SETTLE, baseline_length, longest_within, make_blocks
 from chaosgate.model.fault import Fault
 from chaosgate.model.plan import Block
 from chaosgate.model.sli import SliRef, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange, Objective, SteadyObjective
-from chaosgate.prompts.sets import prompt_set
+from chaosgate.prompts.sources import prompts_of
 from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.statistics.intervals import DesignEffect, needed
 from chaosgate.units import Bound, format_value
@@ -33,6 +34,7 @@ SURE = 0.95
 """How often a thing must happen to count on it."""
 NORMAL = 1.96
 """The 97.5 % quantile of the normal distribution."""
+_UNKNOWN: Found = ("depends", "on how many requests the target answers: it sets the rate of a closed loop")
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,16 @@ class Place:
 
     at: str
     windows: int
-    per_window: float
+    per_window: float | None
+    """None where the target sets the rate."""
     freedom: int
     varies: bool
     """Whether arrivals are random."""
 
     @property
     def requests(self) -> float:
-        """Those that are due on average."""
-        return self.windows * self.per_window
+        """Those that are due on average; none are counted where the target sets the rate."""
+        return self.windows * (self.per_window or 0.0)
 
     @property
     def spread(self) -> float:
@@ -62,9 +65,10 @@ class Place:
     @property
     def filled(self) -> bool:
         """Whether it can be counted on that no window is empty."""
+        per_window = self.per_window or 0.0
         if not self.varies:
-            return self.per_window >= 1
-        return (1 - math.exp(-self.per_window)) ** self.windows >= SURE
+            return per_window >= 1
+        return (1 - math.exp(-per_window)) ** self.windows >= SURE
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Outlook:
     bound: str
     at: str
     windows: int
-    requests: float
+    requests: float | None
+    """None where the target sets the rate."""
     chance: Chance
     why: str
 
@@ -87,9 +92,13 @@ class Outlook:
         return asdict(self)
 
 
-def judged_rate(spec: ChaosSpec) -> float:
-    """Requests a second that are due and judged: those that the spec does not leave unguarded."""
-    return spec.spec.workload.arrivals.rate * (1 - spec.spec.unguarded)
+def judged_rate(spec: ChaosSpec, phase: float) -> float | None:
+    """Requests a second that are due and judged in a phase of so many seconds: those that are not left unguarded.
+
+    None where the target sets the rate.
+    """
+    rate = spec.spec.workload.mean_rate(phase)
+    return None if rate is None else rate * (1 - spec.spec.unguarded)
 
 
 def outlooks(spec: ChaosSpec, blocks: Sequence[Block]) -> Iterator[Outlook]:
@@ -107,9 +116,10 @@ def outlooks(spec: ChaosSpec, blocks: Sequence[Block]) -> Iterator[Outlook]:
 def shown_at(spec: ChaosSpec, fault: Fault) -> Place:
     """Where the witness of `fault` reads an effect among the unguarded requests: at its largest dose."""
     largest = format_value(max(fault.dose.values), fault.axis().dimension)
-    arrivals, sweep = spec.spec.workload.arrivals, fault.dose
-    unguarded = sweep.hold * arrivals.rate * spec.spec.unguarded
-    return Place(f"at {largest}", sweep.windows, unguarded, sweep.windows - 1, arrivals.process == "poisson")
+    workload, sweep = spec.spec.workload, fault.dose
+    rate = workload.mean_rate(sum(block.length for block in make_blocks(spec)))
+    unguarded = None if rate is None else sweep.hold * rate * spec.spec.unguarded
+    return Place(f"at {largest}", sweep.windows, unguarded, sweep.windows - 1, workload.varies)
 
 
 def fit_outlook(spec: ChaosSpec) -> Iterator[Outlook]:
@@ -125,9 +135,10 @@ class _Places:
     spec: ChaosSpec
     blocks: Sequence[Block]
 
-    def place(self, at: str, windows: int, hold: float, freedom: int) -> Place:
-        arrivals = self.spec.spec.workload.arrivals
-        return Place(at, windows, hold * judged_rate(self.spec), freedom, arrivals.process == "poisson")
+    def place(self, at: str, windows: int, hold: float, freedom: int, phase: float) -> Place:
+        rate = judged_rate(self.spec, phase)
+        per_window = None if rate is None else hold * rate
+        return Place(at, windows, per_window, freedom, self.spec.spec.workload.varies)
 
     def controls(self) -> int:
         """The degrees of freedom of the controls, those of each fault by themselves."""
@@ -136,7 +147,8 @@ class _Places:
 
     def baseline(self) -> Place:
         steady = self.spec.spec.steady_state
-        return self.place("in the baseline", steady.windows, steady.hold, steady.windows - 1 + self.controls())
+        freedom = steady.windows - 1 + self.controls()
+        return self.place("in the baseline", steady.windows, steady.hold, freedom, baseline_length(self.spec))
 
     def recovery(self, block: Block, after: float = 0.0) -> Place:
         """The recovery windows of a block that start `after` seconds or more after the last fault went off."""
@@ -144,7 +156,7 @@ class _Places:
         starts = (SETTLE + index * hold for index in range(block.recovery_windows))
         windows = sum(start >= after - 1e-9 for start in starts)
         freedom = windows - 1 + self.spec.spec.steady_state.windows - 1 + self.controls()
-        return self.place("in the recovery", windows, hold, freedom)
+        return self.place("in the recovery", windows, hold, freedom, block.length)
 
     def recovered(self) -> Place:
         """The recovery in which the steady state must hold again."""
@@ -168,20 +180,24 @@ class _Places:
         sweep = fault.dose
         alike = self.spec.spec.steady_state.windows - 1 + self.controls()
         freedom = alike + len(sweep.values) * (sweep.windows - 1)
-        return self.place(f"at {at} of {fault.name}", doses * sweep.windows, sweep.hold, freedom)
+        block = next(block for block in self.blocks if fault.name in block.faults)
+        return self.place(f"at {at} of {fault.name}", doses * sweep.windows, sweep.hold, freedom, block.length)
 
     def counting(self, sli: str, place: Place) -> Place:
         """The place with the requests that count: a prompt without an answer in the baseline compares with nothing."""
-        if not resolve_sli(sli).kind.compares:
+        workload, length = self.spec.spec.workload, baseline_length(self.spec)
+        rate = judged_rate(self.spec, length)
+        if rate is None or place.per_window is None or not resolve_sli(sli).kind.compares:
             return place
-        workload = self.spec.spec.workload
-        due = (baseline_length(self.spec) - workload.warmup) * judged_rate(self.spec)
-        covered = min(1.0, due / len(prompt_set(workload.prompts.set).prompts))
+        prompts = sum(len(prompts_of(stream, workload.seed)) for stream in workload.streams())
+        covered = min(1.0, (length - workload.warmup) * rate / prompts)
         return replace(place, per_window=place.per_window * covered)
 
 
 def _steady(steady: SteadyObjective, place: Place) -> Outlook:
     """The steady state holds unless its interval lies wholly outside its bound or cannot be had."""
+    if place.per_window is None:
+        return _outlook(None, "gate", steady.sli, steady.bound, place, *_UNKNOWN)
     sli = resolve_sli(steady.sli)
     holds: Found = ("enough", "holds unless its whole interval lies outside")
     chance, why = _worst(*_had(sli, place), holds)
@@ -189,6 +205,8 @@ def _steady(steady: SteadyObjective, place: Place) -> Outlook:
 
 
 def _judged(objective: Objective, name: str, bound: Bound, place: Place) -> Outlook:
+    if place.per_window is None:
+        return _outlook(objective.name, objective.severity, name, bound, place, *_UNKNOWN)
     sli = resolve_sli(name)
     decided = _quantile(sli.quantile, place) if sli.quantile is not None else _share(bound, place)
     chance, why = _worst(*_had(sli, place), decided)
@@ -204,7 +222,8 @@ def _outlook(
     chance: Chance,
     why: str,
 ) -> Outlook:
-    return Outlook(objective, severity, what, str(bound), place.at, place.windows, place.requests, chance, why)
+    requests = None if place.per_window is None else place.requests
+    return Outlook(objective, severity, what, str(bound), place.at, place.windows, requests, chance, why)
 
 
 def _worst(*found: Found) -> Found:
@@ -272,6 +291,7 @@ def _fitted(spec: ChaosSpec, objective: Objective, fault: Fault) -> Outlook:
         said = format_value(largest, fault.axis().dimension)
         why = f"a threshold is found among the doses, and the largest is {said}; add larger ones"
     windows = len(fault.dose.values) * fault.dose.windows
-    requests = windows * fault.dose.hold * judged_rate(spec)
+    rate = judged_rate(spec, sum(block.length for block in make_blocks(spec)))
+    requests = None if rate is None else windows * fault.dose.hold * rate
     what, at = f"{end} end of {objective.fit}", f"over the doses of {fault.name}"
     return Outlook(objective.name, objective.severity, what, str(bound), at, windows, requests, chance, why)

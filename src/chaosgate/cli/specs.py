@@ -202,8 +202,11 @@ def plan_text(spec: ChaosSpec, planned: Plan) -> str:
         for window in block.windows:
             fault = spec.fault(window.fault)
             dose = format_value(window.dose, fault.axis().dimension) if window.dose else "control"
-            requests = spec.spec.workload.arrivals.rate * fault.dose.hold
-            lines.append(f"  {window.index:>3}  {window.fault:<24} {dose:<10} about {requests:.0f} requests")
+            rate = spec.spec.workload.mean_rate(block.length)
+            requests = (
+                "requests as the target allows" if rate is None else f"about {rate * fault.dose.hold:.0f} requests"
+            )
+            lines.append(f"  {window.index:>3}  {window.fault:<24} {dose:<10} {requests}")
     if spec.spec.safety.overrides:
         lines += ["", "rules of safety that do not hold"]
         lines += [f"  {one.rule:<20} {one.reason}" for one in spec.spec.safety.overrides]

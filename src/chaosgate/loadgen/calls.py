@@ -30,6 +30,10 @@ class Part:
         return len(range(self.index, count, self.of))
 
 
+WHOLE = Part()
+"""All of a load, sent by one process."""
+
+
 class Calls:
     """The requests of one phase. A UsageError where the workload's prompts are unknown or were never read."""
 

@@ -14,7 +14,7 @@ from typing import Literal
 import aiohttp
 
 from chaosgate.errors import UsageError
-from chaosgate.loadgen.calls import Calls, Part
+from chaosgate.loadgen.calls import WHOLE, Calls, Part
 from chaosgate.loadgen.client import ChatClient, open_session
 from chaosgate.loadgen.trace import Pending, PhaseClock, Trace
 from chaosgate.model.arrivals import MAX_CONCURRENCY
@@ -69,7 +69,7 @@ class LoadGenerator:
         settings: LoadSettings,
         on_observation: Callable[[Observation], None],
         clock: PhaseClock,
-        part: Part = Part(),
+        part: Part = WHOLE,
         numbers: Callable[[], int] | None = None,
     ) -> None:
         self._settings = settings
@@ -80,6 +80,7 @@ class LoadGenerator:
         self._calls = Calls(settings.workload, settings.phase, settings.warmup)
         self._in_flight: dict[asyncio.Task[None], Trace] = {}
         self._failures: list[BaseException] = []
+        self._prepared = False
         self._refill: Callable[[], None] | None = None
         """Sends the next request of a closed loop while there is one to send."""
 
@@ -93,14 +94,20 @@ class LoadGenerator:
         return [trace.pending() for trace in self._in_flight.values()]
 
     async def prepare(self) -> None:
-        """Nothing has to be made ready in one process."""
+        """Make ready what takes long, so that `run` sends at once; the clock is to be started after it."""
+        _allow_descriptors(self._settings.max_in_flight + _SPARE_DESCRIPTORS)
+        # What is imported for the first draw is there when it counts.
+        next(self._calls.due(self._settings.seconds, self._part), None)
+        gc.collect()
+        self._prepared = True
 
     async def run(self, until: asyncio.Event) -> None:
         """Send until the planned seconds have passed or `until` is set, then wait for the answers, `drain` at most.
 
         Requests still outstanding then, or when this call is cancelled, are observed as `timeout`, ended now.
         """
-        _allow_descriptors(self._settings.max_in_flight + _SPARE_DESCRIPTORS)
+        if not self._prepared:
+            await self.prepare()
         stop = asyncio.create_task(until.wait())
         try:
             async with open_session(self._settings.headers) as session:
@@ -215,7 +222,6 @@ async def _ask(client: ChatClient, trace: Trace) -> None:
 @contextmanager
 def _short_collections() -> Iterator[None]:
     """Keep the garbage collector from walking what exists already: the walk stops the client and delays requests."""
-    gc.collect()
     gc.freeze()
     try:
         yield

@@ -52,8 +52,8 @@ class Sweep:
             raise UsageError("a sweep rises; write a factor above 1, such as 1.5, or a step such as 10/s")
         if self.start * self.hold < MIN_REQUESTS:
             raise UsageError(
-                f"{format_rate(self.start)} for {format_duration(self.hold)} are {self.start * self.hold:g} requests; a "
-                f"step needs {MIN_REQUESTS} or more: start higher, or hold longer"
+                f"{format_rate(self.start)} for {format_duration(self.hold)} are {self.start * self.hold:g} requests; "
+                f"a step needs {MIN_REQUESTS} or more: start higher, or hold longer"
             )
 
     def rates(self) -> Iterator[float]:

@@ -6,7 +6,6 @@ import fcntl
 import os
 import struct
 import tempfile
-from types import TracebackType
 
 _NUMBER = struct.Struct("=Q")
 
@@ -33,10 +32,13 @@ class CounterFile:
     """The file of a counter, which has no name and is gone with the last process that has it open."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()
+        # It stays open until `close`.
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
 
-    def __enter__(self) -> SharedCounter:
+    def counter(self) -> SharedCounter:
+        """The counter, which begins at 0."""
         return SharedCounter(self._file.fileno())
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Close the file in this process."""
         self._file.close()

@@ -13,19 +13,18 @@ from chaosgate.prompts.prompt import Prompt
 
 
 class PhaseClock:
-    """Seconds since the phase began, which is when this object was made. Monotonic, one for a whole phase.
+    """Seconds since the phase began, which is when this object was made. Monotonic, one for a whole phase."""
 
-    `start` is the reading of `clock` at which it began, where another process says so: on Linux and macOS all
-    processes of a machine share `time.monotonic`.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic, start: float | None = None) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._start = clock() if start is None else start
+        self._start = clock()
 
-    def restart(self) -> None:
-        """The phase begins now, where its clock had to be made before."""
-        self._start = self._clock()
+    def restart(self, start: float | None = None) -> None:
+        """The phase begins now, where its clock had to be made before; or at the reading `start` of its clock.
+
+        On Linux and macOS all processes of a machine share `time.monotonic`, so one can tell another.
+        """
+        self._start = self._clock() if start is None else start
 
     def now(self) -> float:
         """Seconds since the start."""

@@ -75,12 +75,14 @@ async def work() -> None:
     task = json.loads(await reader.readline())
     settings = TypeAdapter(LoadSettings).validate_python(task["settings"])
     numbers = SharedCounter(task["counter"]).next
+    clock = PhaseClock()
+    generator = LoadGenerator(settings, speaker.observe, clock, Part(*task["part"]), numbers)
+    await generator.prepare()
     speaker.say("r")
     await speaker.end()
-    begun = await reader.readline()
-    if begun:
-        clock = PhaseClock(start=json.loads(begun))
-        await _send(LoadGenerator(settings, speaker.observe, clock, Part(*task["part"]), numbers), reader, speaker)
+    if begun := await reader.readline():
+        clock.restart(json.loads(begun))
+        await _send(generator, reader, speaker)
 
 
 async def _send(generator: LoadGenerator, reader: asyncio.StreamReader, speaker: Speaker) -> None:

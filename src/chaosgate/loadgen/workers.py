@@ -78,7 +78,7 @@ class WorkerLoad:
         self._settings = settings
         self._on_observation = on_observation
         self._clock = clock
-        self._counter = CounterFile()
+        self._counter: CounterFile | None = None
         self._workers: list[_Worker] = []
 
     @property
@@ -96,7 +96,8 @@ class WorkerLoad:
         if self._workers:
             return
         of = self._settings.workload.workers
-        counter = self._counter.__enter__()
+        self._counter = CounterFile()
+        counter = self._counter.counter()
         self._workers = [_Worker(index, of, self._on_observation) for index in range(of)]
         try:
             async with asyncio.timeout(READY_WAIT):
@@ -138,7 +139,8 @@ class WorkerLoad:
             for task in reading:
                 task.cancel()
             await asyncio.gather(*(worker.end() for worker in self._workers), *reading, return_exceptions=True)
-            self._counter.__exit__(None, None, None)
+            if self._counter is not None:
+                self._counter.close()
 
 
 class _Worker:
@@ -148,7 +150,8 @@ class _Worker:
         self._index, self._of = index, of
         self._on_observation = on_observation
         self._process: asyncio.subprocess.Process | None = None
-        self._errors = tempfile.TemporaryFile()
+        # Closed in `end`: it lives as long as the process that writes to it.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.pending: dict[str, Pending] = {}
         """What is in flight, by the request's name."""
 
@@ -171,7 +174,8 @@ class _Worker:
 
     def tell(self, line: str) -> None:
         """Say a line to it; one that has ended hears nothing."""
-        assert self._process is not None and self._process.stdin is not None
+        assert self._process is not None
+        assert self._process.stdin is not None
         with suppress(ConnectionError):
             self._process.stdin.write(line.encode() + b"\n")
 
@@ -196,7 +200,8 @@ class _Worker:
 
     async def _line(self, wanted: str | None = None) -> bytes:
         """The next line, without its end; a LoadError where none comes any more."""
-        assert self._process is not None and self._process.stdout is not None
+        assert self._process is not None
+        assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line.endswith(b"\n") or (wanted is not None and line[:1] != wanted.encode()):
             code = await self._process.wait()

@@ -51,8 +51,8 @@ class Piece:
         """Seconds from its begin after which so many requests are due on average: the inverse of `expected`."""
         slope = 0.0 if math.isinf(self.seconds) else (self.last - self.first) / self.seconds
         # Written so that nothing cancels out where the rate changes little: x = 2 n / (a + sqrt(a^2 + 2 s n)).
-        root = math.sqrt(max(self.first**2 + 2 * slope * requests, 0.0))
-        return 2 * requests / (self.first + root) if requests else 0.0
+        twice = self.first + math.sqrt(max(self.first**2 + 2 * slope * requests, 0.0))
+        return min(2 * requests / twice, self.seconds) if twice else 0.0
 
 
 def rate_at(pieces: Sequence[Piece], seconds: float) -> float:
@@ -189,7 +189,8 @@ class StaircaseArrivals(_Planned):
 
     @model_validator(mode="after")
     def _sends(self) -> StaircaseArrivals:
-        return _some_rate(self, self.steps, "`steps`")
+        _check_some_rate(self.steps, "`steps`")
+        return self
 
     def pieces(self) -> tuple[Piece, ...]:
         """A piece each; the last without end."""
@@ -223,7 +224,8 @@ class RampArrivals(_Planned):
 
     @model_validator(mode="after")
     def _sends(self) -> RampArrivals:
-        return _some_rate(self, (self.from_, self.to), "`from` and `to`")
+        _check_some_rate((self.from_, self.to), "`from` and `to`")
+        return self
 
     def pieces(self) -> tuple[Piece, ...]:
         """The ramp and what follows."""
@@ -237,8 +239,8 @@ class RampArrivals(_Planned):
     def describe(self) -> str:
         """The process in words."""
         return (
-            f"a ramp from {format_rate(self.from_)} to {format_rate(self.to)} over {format_duration(self.over)}, {self.gaps} arrivals that "
-            "wait for no answer"
+            f"a ramp from {format_rate(self.from_)} to {format_rate(self.to)} over {format_duration(self.over)}, "
+            f"{self.gaps} arrivals that wait for no answer"
         )
 
 
@@ -320,7 +322,6 @@ Arrivals = RateArrivals | GammaArrivals | ClosedArrivals | StaircaseArrivals | R
 """Every arrival process, told apart by `process`."""
 
 
-def _some_rate(arrivals: Any, rates: Sequence[float], keys: str) -> Any:
+def _check_some_rate(rates: Sequence[float], keys: str) -> None:
     if max(rates) == 0:
         raise ValueError(f"{keys} are all 0/s, and then no request is sent; write a rate above 0, such as 20/s")
-    return arrivals

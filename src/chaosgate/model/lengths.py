@@ -1,10 +1,10 @@
-"""Lengths that are drawn: of prompts in words, of answers in tokens. Each is the quantile function of a distribution."""
+"""Lengths that are drawn, of prompts in words and of answers in tokens: each is a quantile function."""
 
 from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -47,7 +47,7 @@ class _Between(Frozen):
     """The longest."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> Any:
+    def _in_order(self) -> Self:
         if self.min > self.max:
             raise ValueError(f"read `min: {self.min}` above `max: {self.max}`; write the smaller one as `min`")
         return self
@@ -81,7 +81,8 @@ class NormalLength(_Between):
 
     @model_validator(mode="after")
     def _reaches(self) -> NormalLength:
-        return _reached(self, NormalDist(self.mean, self.std), self.min, self.max)
+        _check_reach(self, NormalDist(self.mean, self.std), self.min, self.max)
+        return self
 
     def at(self, share: float) -> int:
         """The length that a `share` in [0, 1) of the draws stays below."""
@@ -100,7 +101,9 @@ class LognormalLength(_Between):
 
     @model_validator(mode="after")
     def _reaches(self) -> LognormalLength:
-        return _reached(self, NormalDist(math.log(self.median), self.sigma), math.log(self.min), math.log(self.max))
+        normal = NormalDist(math.log(self.median), self.sigma)
+        _check_reach(self, normal, math.log(self.min), math.log(self.max))
+        return self
 
     def at(self, share: float) -> int:
         """The length that a `share` in [0, 1) of the draws stays below."""
@@ -119,9 +122,8 @@ def _cut(normal: NormalDist, share: float, low: int, high: int, scale: Any) -> i
     return min(max(round(length), low), high)
 
 
-def _reached(model: Any, normal: NormalDist, low: float, high: float) -> Any:
+def _check_reach(model: _Between, normal: NormalDist, low: float, high: float) -> None:
     if model.min < model.max and normal.cdf(high) - normal.cdf(low) < 1e-6:
         raise ValueError(
             f"nearly no draw lies between `min: {model.min}` and `max: {model.max}`; write bounds around the middle"
         )
-    return model

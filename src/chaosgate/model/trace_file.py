@@ -6,8 +6,6 @@ Azure LLM inference traces (https://github.com/Azure/AzurePublicDataset), BurstG
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from chaosgate.errors import UsageError, one_line
+from chaosgate.model.csv_rows import csv_rows
 from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
 from chaosgate.strict_json import parse_json
 
@@ -121,23 +120,11 @@ def _rows(data: bytes, file: str) -> list[tuple[int, Mapping[str, Any]]]:
         raise UsageError(f"{file}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
     match PurePath(file).suffix.lower():
         case ".csv":
-            return list(_csv(text, file))
+            return list(csv_rows(text, file))
         case ".jsonl":
             return list(_jsonl(text, file))
         case suffix:
             raise UsageError(f"{file}: read the ending {suffix!r}; a trace is a .csv or a .jsonl file")
-
-
-def _csv(text: str, file: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                columns = len(reader.fieldnames or ())
-                raise UsageError(f"{file}:{reader.line_num}: has not {columns} values, as the first line has columns")
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise UsageError(f"{file}:{reader.line_num}: is no CSV: {error}") from error
 
 
 def _jsonl(text: str, file: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -133,11 +134,12 @@ class Tenant(Frozen):
     def _open(self) -> Tenant:
         if isinstance(self.arrivals, ClosedArrivals):
             raise ValueError("`process: closed` has no rate of its own; a tenant needs another, such as poisson")
-        return _fitting(self)
+        _check_fitting(self)
+        return self
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: Any) -> dict[str, Any]:
-        return _without_defaults(self, handler(self), {"spikes": None})
+        return _without_defaults(self, handler(self), ("spikes",))
 
 
 @dataclass(frozen=True)
@@ -199,13 +201,14 @@ class Workload(Frozen):
         names = [tenant.name for tenant in self.tenants]
         if len(set(names)) < len(names):
             raise ValueError(f"two tenants have one name; read {', '.join(names)}: rename one")
-        return self if self.tenants else _fitting(self)
+        if not self.tenants:
+            _check_fitting(self)
+        return self
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: Any) -> dict[str, Any]:
         # A spec that makes no use of these reads, and is digested, as it was before they were there.
-        unused = {"preset": None, "arrivals": None, "prompts": None, "workers": 1, "cancel": None, "spikes": None}
-        unused["tenants"] = ()
+        unused = ("preset", "arrivals", "prompts", "workers", "cancel", "spikes", "tenants")
         return _without_defaults(self, handler(self), unused)
 
     def streams(self) -> tuple[LoadStream, ...]:
@@ -244,8 +247,8 @@ def _total(rates: list[float | None], more: float) -> float | None:
     return sum(known) + more if len(known) == len(rates) else None
 
 
-def _fitting(load: Any) -> Any:
-    """`load`, a workload or a tenant, whose prompts and spikes go with its arrivals."""
+def _check_fitting(load: Workload | Tenant) -> None:
+    """A ValueError where prompts or spikes do not go with the arrivals."""
     if isinstance(load.prompts, MadePrompts) and load.prompts.lengths == "trace":
         if not isinstance(load.arrivals, TraceArrivals):
             raise ValueError("`lengths: trace` goes with arrivals of `process: trace`, whose file tells the lengths")
@@ -255,10 +258,10 @@ def _fitting(load: Any) -> Any:
             )
     if load.spikes is not None and isinstance(load.arrivals, ClosedArrivals):
         raise ValueError("`spikes` are added to an open loop; a closed one (`process: closed`) has none")
-    return load
 
 
-def _without_defaults(model: Frozen, written: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """`written` without the keys at their defaults."""
+def _without_defaults(model: Frozen, written: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """`written` without those of `keys` that are at their defaults."""
+    defaults = {key: type(model).model_fields[key].default for key in keys}
     unused = {key for key, default in defaults.items() if getattr(model, key) == default}
     return {key: value for key, value in written.items() if key not in unused}

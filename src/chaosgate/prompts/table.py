@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
 from chaosgate.errors import UsageError
+from chaosgate.model.csv_rows import csv_rows
 from chaosgate.prompts.lines import Placed, prompts_of_rows
 from chaosgate.prompts.prompt import Prompt
 
@@ -22,21 +21,12 @@ def read_table(text: str, file: str) -> tuple[Prompt, ...]:
 
 
 def _rows(text: str, file: str) -> Iterator[Placed]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        columns = reader.fieldnames or ()
-        strange = [name for name in columns if name not in COLUMNS]
-        if strange or "prompt" not in columns:
-            read = ", ".join(map(repr, columns)) or "nothing"
+    for line, row in csv_rows(text, file):
+        strange = [name for name in row if name not in COLUMNS]
+        if strange or "prompt" not in row:
+            read = ", ".join(map(repr, row))
             raise UsageError(f"{file}:1: read the columns {read}; prompts have `prompt`, and of {', '.join(COLUMNS)}")
-        for row in reader:
-            if None in row or None in row.values():
-                raise UsageError(
-                    f"{file}:{reader.line_num}: has not {len(columns)} values, as the first line has names"
-                )
-            yield f"{file}:{reader.line_num}", {key: _cell(key, cell) for key, cell in row.items() if cell != ""}
-    except csv.Error as error:
-        raise UsageError(f"{file}:{reader.line_num}: is no CSV: {error}") from error
+        yield f"{file}:{line}", {key: _cell(key, cell) for key, cell in row.items() if cell != ""}
 
 
 def _cell(key: str, text: str) -> Any:

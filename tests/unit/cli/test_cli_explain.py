@@ -234,7 +234,7 @@ def test_every_field_is_documented(path: str) -> None:
 def schema_paths(node: Any, definitions: dict[str, Any], prefix: str = "", depth: int = 0) -> set[str]:
     """Every path the JSON Schema knows, in the notation of `explain`."""
     found: set[str] = set()
-    if not isinstance(node, dict) or depth > 12:
+    if not isinstance(node, dict) or depth > 20:
         return found
     if "$ref" in node:
         name = node["$ref"].rsplit("/", 1)[-1]
@@ -261,9 +261,10 @@ def test_explain_knows_what_the_schema_knows() -> None:
 
 def test_a_mapping_lists_its_keys() -> None:
     text = call("spec.workload.arrivals").stdout
-    assert "  type     mapping, needed\n" in text
-    assert "When requests are sent: an open loop that never waits for an answer." in text
-    assert "    process*  choice: `poisson`: independent gaps" in text
+    assert "  type     mapping\n" in text
+    assert "When requests are sent; needed without `tenants`." in text
+    assert "    process*      choice: `poisson`, `constant`: One rate all the time: an open loop" in text
+    assert "    concurrency*  whole number: Requests in flight at any time. With closed." in text
     assert text.endswith('EXAMPLE\n  arrivals: {process: poisson, rate: "{{ parameters.rate }}"}\n')
 
 

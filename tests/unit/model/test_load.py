@@ -60,7 +60,8 @@ def test_everything_wrong_is_said_at_once_in_the_order_of_the_file() -> None:
     text = BASE.replace("seed: 7", "sed: 7").replace("[100ms, 200ms]", "[0ms, 5]").replace("fit: knee", "fit: kne")
     assert refusal(text) == [
         "spec.yaml:11:5 spec.workload.sed: unknown key 'sed'; did you mean 'seed'? "
-        "allowed: arrivals, maxTokens, prompts, seed, timeout, warmup",
+        "allowed: arrivals, cancel, maxTokens, preset, prompts, seed, spikes, tenants, "
+        "timeout, warmup, workers",
         "spec.yaml:21:46 spec.faults[0].dose.values[1]: read 5 without a unit; "
         "write a duration such as 250ms, 2s or 5m (us, ms, s, m, h)",
         "spec.yaml:26:25 spec.objectives[1].fit: unknown fit 'kne'; did you mean 'knee'?",

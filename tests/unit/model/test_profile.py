@@ -71,7 +71,8 @@ def test_mistakes_in_both_files_are_said_at_once_that_of_the_spec_first() -> Non
         "spec.yaml:10:13 spec.workload.warmup: read 1 without a unit; "
         "write a duration such as 250ms, 2s or 5m (us, ms, s, m, h)",
         "spec.yaml:11:5 spec.workload.sed: unknown key 'sed'; did you mean 'seed'? "
-        "allowed: arrivals, maxTokens, prompts, seed, timeout, warmup",
+        "allowed: arrivals, cancel, maxTokens, preset, prompts, seed, spikes, tenants, "
+        "timeout, warmup, workers",
         "profile.yaml:8:17 spec.safety.sweepAfter: read 10 without a unit; "
         "write a duration such as 250ms, 2s or 5m (us, ms, s, m, h)",
     ]

@@ -85,8 +85,8 @@ def test_keys_without_a_value_are_not_written() -> None:
         ('{"prompt": "a", "accepted": 1, "suggestion": ""}', "accepted: read 1; write true or false"),
         (
             '{"prompt": "a", "anser": "b"}',
-            "anser: unknown key 'anser'; did you mean 'answer'? allowed: accepted, answer, form, messages, prompt, "
-            "suggestion, tenant",
+            "anser: unknown key 'anser'; did you mean 'answer'? allowed: accepted, answer, form, maxTokens, messages, "
+            "prompt, session, suggestion, tenant",
         ),
         ('{"prompt": "a", "form": "jsn"}', "form: read 'jsn'; write 'text' or 'json'; did you mean 'json'?"),
         ('{"messages": []}', "`messages` ends with what is asked, a message of the role `user`"),
@@ -126,3 +126,35 @@ def test_a_file_that_holds_no_prompts_is_refused(monkeypatch: pytest.MonkeyPatch
     assert read_prompts(b'{"prompt": "12345"}\n', "p.jsonl")
     with pytest.raises(UsageError, match=r"p\.jsonl: is larger than 20 bytes, the most that is read; split the file"):
         read_prompts(b'{"prompt": "123456"}\n', "p.jsonl")
+
+
+def test_lines_of_one_session_are_turns_with_what_was_said_before() -> None:
+    data = b"""{"session": "a", "prompt": "1?", "answer": "one"}
+{"session": "b", "prompt": "x?", "answer": "y"}
+{"session": "a", "prompt": "2?", "maxTokens": 4}
+"""
+    first, other, second = read_prompts(data, "p.jsonl")
+    assert (first.history, other.history) == ((), ())
+    assert second.history == (Message("user", "1?"), Message("assistant", "one"))
+    assert (second.text, second.answer, second.max_tokens) == ("2?", None, 4)
+    assert read_prompts(write_prompts([first, other, second]).encode(), "again.jsonl") == (first, other, second)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            '{"session": "a", "prompt": "1?"}\n{"session": "a", "prompt": "2?"}',
+            "p.jsonl:2: session 'a' goes on after a turn without an `answer`; write that answer",
+        ),
+        (
+            '{"session": "a", "messages": [{"role": "user", "content": "1?"}]}',
+            "p.jsonl:1: `session` goes with `prompt`; `messages` hold their history themselves",
+        ),
+        ('{"prompt": "1?", "maxTokens": 0}', "p.jsonl:1: maxTokens: read 0; at least 1 is needed"),
+    ],
+)
+def test_what_is_wrong_with_a_session(lines: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_prompts(lines.encode(), "p.jsonl")
+    assert str(refused.value) == said

@@ -1,0 +1,110 @@
+"""Public traces are read by the names of their columns; what is not one of them is refused with the names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chaosgate.errors import UsageError
+from chaosgate.model import trace_file
+from chaosgate.model.trace_file import read_trace
+
+AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:17:03.9799600,4808,10
+2023-11-16 18:17:04.0319600,3180,8
+2023-11-16 18:17:04.0781490,110,27
+"""
+AZURE_2024 = """TIMESTAMP,ContextTokens,GeneratedTokens
+2024-05-10 00:00:00.009930+00:00,2162,5
+2024-05-10 00:00:01.017335+00:00,2399,6
+"""
+BURST_GPT = """Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
+5,ChatGPT,472,18,490,Conversation log
+45,ChatGPT,1087,230,1317,Conversation log
+45,GPT-4,417,0,417,API log
+"""
+MOONCAKE = """{"timestamp": 0, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1, 2]}
+{"timestamp": 3052, "input_length": 7319, "output_length": 490, "hash_ids": [0, 14]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "form", "times", "inputs", "outputs"),
+    [
+        (AZURE, "azure.csv", "Azure", (0.0, 0.052, 0.098189), (4808, 3180, 110), (10, 8, 27)),
+        (AZURE_2024, "azure.csv", "Azure", (0.0, 1.007405), (2162, 2399), (5, 6)),
+        # A response of 0 tokens is one that failed when the trace was taken; a request cannot ask for none.
+        (BURST_GPT, "burst.csv", "BurstGPT", (0.0, 40.0, 40.0), (472, 1087, 417), (18, 230, 1)),
+        (MOONCAKE, "mooncake.jsonl", "Mooncake", (0.0, 3.052), (6758, 7319), (500, 490)),
+        ("at\n1.5\n0.5\n", "own.csv", "plain", (0.0, 1.0), None, None),
+        ('{"at": 3, "input": 5}\n{"at": 4, "input": 6}\n', "own.jsonl", "plain", (0.0, 1.0), (5, 6), None),
+    ],
+)
+def test_a_trace_is_read_by_its_columns(
+    text: str,
+    file: str,
+    form: str,
+    times: tuple[float, ...],
+    inputs: tuple[int, ...] | None,
+    outputs: tuple[int, ...] | None,
+) -> None:
+    read = read_trace(text.encode(), file)
+    assert read.form == form
+    assert read.times == pytest.approx(times, abs=1e-6)
+    assert (read.inputs, read.outputs) == (inputs, outputs)
+
+
+def test_lines_in_another_order_keep_their_lengths() -> None:
+    read = read_trace(b"at,input\n9,3\n1,1\n5,2\n", "own.csv")
+    assert (read.times, read.inputs) == ((0.0, 4.0, 8.0), (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "said"),
+    [
+        (
+            "time,tokens\n1,2\n",
+            "t.csv",
+            "t.csv: read the columns 'time', 'tokens'; a trace has those of one of: TIMESTAMP, ContextTokens, "
+            "GeneratedTokens (Azure); Timestamp, Request tokens, Response tokens (BurstGPT); timestamp, input_length, "
+            "output_length (Mooncake); at, input, output (plain)",
+        ),
+        ("at\nsoon\n", "t.csv", "t.csv:2: at: read 'soon', which is no time"),
+        ("at\nnan\n", "t.csv", "t.csv:2: at: read 'nan', which is no time: a finite number"),
+        ("at,input\n1,2.5\n", "t.csv", "t.csv:2: input: read '2.5'; a length is a whole number up to 200000"),
+        ("at,input\n1,-2\n", "t.csv", "t.csv:2: input: read '-2'; a length is a whole number up to 200000"),
+        ("at,output\n1,99999\n", "t.csv", "t.csv:2: output: read '99999'; a length is a whole number up to 32768"),
+        ('{"at": true}\n', "t.jsonl", "t.jsonl:1: at: read True, which is no time: a number"),
+        ('{"at": 1, "input": 2}\n{"at": 2}\n', "t.jsonl", "t.jsonl:2: 'input' is missing; every line of a trace has"),
+        ("[1]\n", "t.jsonl", 't.jsonl:1: a line is an object such as {"at": 0.5, "input": 120, "output": 64}'),
+        ("{\n", "t.jsonl", "t.jsonl:1: is no JSON: "),
+        ("at\n", "t.csv", "t.csv: holds no request; write lines such as at,input,output and 0.5,120,64"),
+        ("at\n1\n", "t.json", "t.json: read the ending '.json'; a trace is a .csv or a .jsonl file"),
+        ("TIMESTAMP\nyesterday\n", "t.csv", "t.csv:2: TIMESTAMP: read 'yesterday', which is no time"),
+    ],
+)
+def test_what_is_no_trace_is_refused(text: str, file: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_trace(text.encode(), file)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_file_that_is_no_utf8_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"t.csv: byte 3 is no UTF-8; save the file as UTF-8"):
+        read_trace(b"at\n\xff\n", "t.csv")
+
+
+def test_a_trace_that_is_too_long_for_a_spec_says_how_to_cut_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_file, "MAX_REQUESTS", 2)
+    with pytest.raises(UsageError) as refused:
+        read_trace(b"at\n1\n2\n3\n", "in/t.csv")
+    assert str(refused.value) == (
+        "in/t.csv: has 3 requests; a spec holds at most 2: cut the file, such as by `head -n 3 t.csv > part.csv`"
+    )
+
+
+def test_the_longest_trace_stays_small_in_a_spec() -> None:
+    lines = "\n".join(f"{at / 7:.6f},{1000 + at % 5000},{at % 900}" for at in range(trace_file.MAX_REQUESTS))
+    read = read_trace(f"at,input,output\n{lines}\n".encode(), "t.csv")
+    assert len(json.dumps([read.times, read.inputs, read.outputs])) < 600_000
