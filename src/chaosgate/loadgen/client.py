@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import aiohttp
+import msgspec
 
 from chaosgate.errors import one_line
+from chaosgate.loadgen.deadline import Deadlines
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
 from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
@@ -68,7 +69,7 @@ class ChatClient:
     ) -> None:
         self._session = session
         self._url = url.rstrip("/") + CHAT_PATH
-        self._timeout = timeout
+        self._deadlines = Deadlines(timeout)
         self._clock = clock
         self._model = model
         self._body = {
@@ -90,7 +91,7 @@ class ChatClient:
         up.
         """
         try:
-            async with asyncio.timeout(self._timeout):
+            with self._deadlines.start():
                 await self._exchange(trace)
             failure: Outcome = "cut"
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -100,7 +101,10 @@ class ChatClient:
     async def _exchange(self, trace: Trace) -> None:
         trace.stamp_sent()
         async with self._session.post(
-            self._url, json=self._body_of(trace.call), headers=_headers(trace.call), allow_redirects=False
+            self._url,
+            data=_encoded(self._body_of(trace.call)),
+            headers=_headers(trace.call),
+            allow_redirects=False,
         ) as response:
             trace.status = response.status
             if response.status != 200:
@@ -110,11 +114,11 @@ class ChatClient:
 
     async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
         """Read to the end of the body, past `[DONE]` too: only a connection read to its end can be used again."""
-        splitter, now = EventSplitter(), self._clock.now
-        async for chunk in response.content.iter_any():
+        splitter, now, read = EventSplitter(), self._clock.now, response.content.readany
+        while chunk := await read():
             at = now()
-            trace.take_all(splitter.feed_data(chunk), at)
-        trace.take_all(splitter.close_data(), now())
+            trace.take(splitter.feed_data(chunk), at)
+        trace.take(splitter.close_data(), now())
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
@@ -131,7 +135,19 @@ def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str
 
 
 def _headers(call: Call) -> dict[str, str]:
-    return {REQUEST_HEADER: call.request, SCHEDULED_HEADER: f"{call.scheduled:.6f}"}
+    return {
+        "Content-Type": FIXED_HEADERS["Content-Type"],
+        REQUEST_HEADER: call.request,
+        SCHEDULED_HEADER: f"{call.scheduled:.6f}",
+    }
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:
+        # A lone surrogate in a prompt has no UTF-8; JSON can escape it.
+        return json.dumps(body).encode()
 
 
 def server_words(body: bytes) -> str:

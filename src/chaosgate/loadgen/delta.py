@@ -1,8 +1,9 @@
-"""The meaning of one event of a chat stream, as vLLM and OpenAI's API send it."""
+"""The events of a chat stream as vLLM and OpenAI's API send them, read quickly where they are as usual."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,120 +18,107 @@ MAX_REASON = 64
 """Characters of a finish reason that are kept; the longest that OpenAI's API has is `content_filter`."""
 
 
-class Delta(msgspec.Struct, frozen=True, gc=False):
-    """What one event of a chat stream adds: text, maybe none, and what it says of the answer as a whole."""
+class Text(msgspec.Struct, gc=False):
+    """What one event adds to the answer; each may be missing or empty."""
 
-    content: str = ""
-    finish: str | None = None
-    """Why the answer ends here."""
-    claimed: int | None = None
-    """How many completion tokens the server says it has sent."""
-    done: bool = False
-    """Whether it is the final `[DONE]`."""
-    reasoning: str = ""
-    """Text of the model's reasoning: `reasoning_content` (DeepSeek's API, older vLLM) or `reasoning` (vLLM)."""
-    choice: bool = False
-    """Whether it has a choice at all; usage figures come without."""
-    prompt_tokens: int | None = None
-    """How many tokens the server says the prompt has."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether it says that the answer is whole."""
-        return self.done or self.finish is not None
-
-
-class _Text(msgspec.Struct, gc=False):
     content: str | None = None
     reasoning_content: str | None = None
+    """Text of the model's reasoning, as DeepSeek's API and older vLLM name it."""
     reasoning: str | None = None
+    """The same as vLLM names it."""
 
 
-class _Choice(msgspec.Struct, gc=False):
-    delta: _Text | None = None
+class Choice(msgspec.Struct, gc=False):
+    """One choice of an event: what it adds, and why the answer ends here, if it does."""
+
+    delta: Text | None = None
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct, gc=False):
+class Usage(msgspec.Struct, gc=False):
+    """How many tokens the server says it has read and made."""
+
     completion_tokens: int | None = None
     prompt_tokens: int | None = None
 
 
-class _Event(msgspec.Struct, gc=False):
-    choices: list[_Choice]
-    usage: _Usage | None = None
+class Event(msgspec.Struct, gc=False):
+    """One event. Only the first choice counts: one is asked for. Usage figures may come without any."""
+
+    choices: list[Choice]
+    usage: Usage | None = None
     error: None = None
 
 
-_USUAL = msgspec.json.Decoder(_Event)
-_DONE = Delta(done=True)
-_NO_TEXT = _Text()
+DONE_EVENT = Event([])
+"""The `[DONE]` that ends a stream; known by its identity."""
+
+_ONE = msgspec.json.Decoder(Event)
+_MANY = msgspec.json.Decoder(list[Event])
+_DONE_DATA = DONE.encode()
+_UNUSUAL = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
-def read_delta(data: bytes | str) -> Delta:
-    """The meaning of one event's data; a ValueError says why it is malformed or which error it reports.
+def read_events(data: Sequence[bytes]) -> Iterable[Event]:
+    """The meaning of the data of events that came in one piece, in order.
 
-    An event without choices (usage figures) adds no text. Only the first choice counts: one is asked for.
+    A ValueError, once those before it are given, says why an event is malformed or which error it reports.
     """
+    ended = bool(data) and data[-1] == _DONE_DATA
     try:
-        event = _USUAL.decode(data)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return _read_unusual(data if isinstance(data, str) else data.decode("utf-8", errors="replace"))
-    usage = event.usage
-    claimed = None if usage is None else _count(usage.completion_tokens)
-    asked = None if usage is None else _count(usage.prompt_tokens)
-    if not event.choices:
-        return Delta(claimed=claimed, prompt_tokens=asked)
-    choice = event.choices[0]
-    text = choice.delta or _NO_TEXT
-    reasoning = text.reasoning_content or text.reasoning or ""
-    return Delta(text.content or "", _finish(choice.finish_reason), claimed, False, reasoning, True, asked)
+        events = _MANY.decode(b"[%b]" % b",".join(data[:-1] if ended else data))
+    except _UNUSUAL:
+        return map(read_event, data)
+    # An event may hold a comma outside of any object; it is none, and what is wrong with it is for `read_event` to say.
+    if len(events) != len(data) - ended:
+        return map(read_event, data)
+    return [*events, DONE_EVENT] if ended else events
 
 
-def _count(tokens: int | None) -> int | None:
+def read_event(data: bytes) -> Event:
+    """The meaning of one event's data; a ValueError says why it is malformed or which error it reports."""
+    try:
+        return _ONE.decode(data)
+    except _UNUSUAL:
+        return _read_unusual(data.decode("utf-8", errors="replace"))
+
+
+def known_count(tokens: int | None) -> int | None:
+    """A count of tokens as a server gives it, None where it is none that an answer can have."""
     return tokens if tokens is not None and 0 <= tokens <= MAX_TOKENS else None
 
 
-def _read_unusual(data: str) -> Delta:
-    """`read_delta` of whatever has not the usual types: the final mark, odd servers, errors, garbage."""
+def finish_reason(given: str) -> str:
+    """A finish reason as it is kept, in one printable line; a ValueError for one of an answer that is not whole."""
+    if given in _BROKEN_OFF:
+        raise ValueError(f"the answer ended with finish_reason {given!r}")
+    return one_line(given)[:MAX_REASON]
+
+
+def _read_unusual(data: str) -> Event:
+    """`read_event` of whatever has not the usual types: the final mark, odd servers, errors, garbage."""
     if data == DONE:
-        return _DONE
-    event = _read_event(data)
+        return DONE_EVENT
+    event = _read_object(data)
+    usage = Usage(completion_tokens(event), prompt_tokens(event))
     choice = _first_choice(event)
+    if choice is None:
+        return Event([], usage)
     delta = choice.get("delta") or {}
-    content = _text(delta, "content") if isinstance(delta, dict) else delta
+    content = (delta.get("content") if isinstance(delta, dict) else delta) or ""
     if not isinstance(content, str):
         raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
-    return Delta(
-        content=content,
-        finish=_finish(choice.get("finish_reason")),
-        claimed=completion_tokens(event),
-        reasoning=_reasoning(delta),
-        choice=event["choices"] != [],
-        prompt_tokens=prompt_tokens(event),
-    )
+    finish = choice.get("finish_reason")
+    return Event([Choice(Text(content, _reasoning(delta)), None if finish is None else str(finish))], usage)
 
 
-def _text(delta: dict[str, Any], key: str) -> Any:
-    return delta.get(key) or ""
-
-
-def _reasoning(delta: Any) -> str:
+def _reasoning(delta: Any) -> str | None:
     """The first of both keys with text in it; whatever else stands there is none."""
     found = [delta.get(key) for key in ("reasoning_content", "reasoning")] if isinstance(delta, dict) else []
-    return next((text for text in found if isinstance(text, str) and text), "")
+    return next((text for text in found if isinstance(text, str) and text), None)
 
 
-def _finish(finish: Any) -> str | None:
-    """The finish reason of a choice in one printable line; a ValueError for one of an answer that is not whole."""
-    if finish is None:
-        return None
-    if finish in _BROKEN_OFF:
-        raise ValueError(f"the answer ended with finish_reason {finish!r}")
-    return one_line(str(finish))[:MAX_REASON]
-
-
-def _read_event(data: str) -> dict[str, Any]:
+def _read_object(data: str) -> dict[str, Any]:
     try:
         event = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -142,10 +130,10 @@ def _read_event(data: str) -> dict[str, Any]:
     return event
 
 
-def _first_choice(event: dict[str, Any]) -> dict[str, Any]:
+def _first_choice(event: dict[str, Any]) -> dict[str, Any] | None:
     choices = event.get("choices")
     if choices == []:
-        return {}
+        return None
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise ValueError(f"read {str(event)[:200]!r}; an event needs a list of objects in choices")
     return choices[0]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chaosgate.loadgen.delta import Delta, read_delta
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, Usage, finish_reason, known_count, read_events
 from chaosgate.model.observation import Observation, Outcome
 from chaosgate.prompts.prompt import Prompt
 
@@ -60,6 +60,25 @@ class Pending:
 class Trace:
     """One request in flight. `observation` may be asked at any time: until `settle` the request counts as given up."""
 
+    __slots__ = (
+        "_asked",
+        "_claimed",
+        "_clock",
+        "_end",
+        "_events",
+        "_finish",
+        "_last",
+        "_opened",
+        "_outcome",
+        "_pieces",
+        "_reasoning",
+        "_sent",
+        "_tokens",
+        "call",
+        "finished",
+        "status",
+    )
+
     def __init__(self, call: Call, clock: PhaseClock) -> None:
         self.call = call
         self.status: int | None = None
@@ -89,37 +108,40 @@ class Trace:
         """
         self._sent = self._clock.now()
 
-    def take(self, data: bytes | str, at: float) -> None:
-        """Add the data of one event that came at `at`; a ValueError when it is malformed or reports an error."""
-        self.take_all((data,), at)
+    def take(self, events: Sequence[bytes], at: float) -> None:
+        """Add the data of the events that came in one piece at `at`.
 
-    def take_all(self, events: Iterable[bytes | str], at: float) -> None:
-        """`take` of each of the events that came in one piece."""
-        for data in events:
-            delta = read_delta(data)
-            if delta.choice:
-                self._take_choice(delta, at)
-            elif delta.done:
+        A ValueError when one is malformed or reports an error; those before it are added.
+        """
+        for event in read_events(events):
+            if event.choices:
+                self._take_choice(event.choices[0], at)
+            elif event is DONE_EVENT:
                 self.finished = True
                 self._end = at if self._end is None else self._end
-            if delta.claimed is not None:
-                self._claimed = delta.claimed
-            if delta.prompt_tokens is not None:
-                self._asked = delta.prompt_tokens
+            if event.usage is not None:
+                self._take_usage(event.usage)
 
-    def _take_choice(self, delta: Delta, at: float) -> None:
+    def _take_choice(self, choice: Choice, at: float) -> None:
+        if choice.finish_reason is not None:
+            self._finish = finish_reason(choice.finish_reason)
+            self.finished = True
+        self._events += 1
+        self._last = at
+        text = choice.delta
+        if text is not None:
+            if text.content:
+                self._tokens.append(at)
+                self._pieces.append(text.content)
+            elif text.reasoning_content or text.reasoning:
+                self._reasoning.append(at)
         if self._opened is None:
             self._opened = at
-        self._last = at
-        self._events += 1
-        if delta.content:
-            self._tokens.append(at)
-            self._pieces.append(delta.content)
-        elif delta.reasoning:
-            self._reasoning.append(at)
-        if delta.finish is not None:
-            self._finish = delta.finish
-            self.finished = True
+
+    def _take_usage(self, usage: Usage) -> None:
+        claimed, asked = known_count(usage.completion_tokens), known_count(usage.prompt_tokens)
+        self._claimed = self._claimed if claimed is None else claimed
+        self._asked = self._asked if asked is None else asked
 
     def settle(self, outcome: Outcome) -> None:
         """The request is over. It ended with its `[DONE]`, or else now."""
@@ -136,30 +158,32 @@ class Trace:
         """The request as its client saw it; one that was never settled ran out of time now."""
         end = self._clock.now() if self._end is None else self._end
         text = "".join(self._pieces)
-        return Observation(
-            request=self.call.request,
-            phase=self.call.phase,
-            prompt=self.call.prompt_name,
-            scheduled=self.call.scheduled,
-            sent=end if self._sent is None else self._sent,
-            first=self._tokens[0] if self._tokens else None,
-            tokens=tuple(self._tokens),
-            end=end,
-            status=self.status,
-            outcome=self._outcome,
-            answer=self.call.prompt.grade(text),
-            accepted=self._accepted(text),
-            text=text_digest(text),
-            finish=self._finish,
-            claimed=self._claimed,
-            prompt_tokens=self._asked,
-            opened=self._opened,
-            last=self._last,
-            events=self._events,
-            reasoning=tuple(self._reasoning),
-            tenant=self.call.tenant,
-            why=None if self._outcome == "ok" else self.why,
-            warmup=self.call.warmup,
+        return Observation.of_checked(
+            {
+                "request": self.call.request,
+                "phase": self.call.phase,
+                "prompt": self.call.prompt_name,
+                "scheduled": self.call.scheduled,
+                "sent": end if self._sent is None else self._sent,
+                "first": self._tokens[0] if self._tokens else None,
+                "tokens": tuple(self._tokens),
+                "end": end,
+                "status": self.status,
+                "outcome": self._outcome,
+                "answer": self.call.prompt.grade(text),
+                "accepted": self._accepted(text),
+                "text": text_digest(text),
+                "finish": self._finish,
+                "claimed": self._claimed,
+                "prompt_tokens": self._asked,
+                "opened": self._opened,
+                "last": self._last,
+                "events": self._events,
+                "reasoning": tuple(self._reasoning),
+                "tenant": self.call.tenant,
+                "why": None if self._outcome == "ok" else self.why,
+                "warmup": self.call.warmup,
+            }
         )
 
     def _accepted(self, text: str) -> bool | None:

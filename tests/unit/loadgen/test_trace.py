@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 import pytest
 from scripted_chat import call, token
 
-from chaosgate.loadgen.trace import Delta, PhaseClock, Trace, read_delta, text_digest
-from chaosgate.model.observation import Outcome
+from chaosgate.loadgen.trace import PhaseClock, Trace, text_digest
+from chaosgate.model.observation import Observation, Outcome
 from chaosgate.prompts.prompt import Suggestion
 
 
@@ -38,7 +39,7 @@ def trace(hand: HandClock) -> Trace:
 
 
 def test_no_token(trace: Trace) -> None:
-    trace.take("[DONE]", 3.75)
+    trace.take([b"[DONE]"], 3.75)
     trace.settle("ok")
     seen = trace.observation()
     assert (seen.first, seen.tokens, seen.end, seen.outcome) == (None, (), 3.75, "ok")
@@ -47,8 +48,8 @@ def test_no_token(trace: Trace) -> None:
 
 
 def test_one_token(trace: Trace) -> None:
-    trace.take(token("blue", "stop"), 3.75)
-    trace.take("[DONE]", 4.0)
+    trace.take([token("blue", "stop").encode()], 3.75)
+    trace.take([b"[DONE]"], 4.0)
     trace.settle("ok")
     assert trace.observation().to_json() == {
         "request": "7.block1.17",
@@ -66,32 +67,38 @@ def test_one_token(trace: Trace) -> None:
         "accepted": None,
         "finish": "stop",
         "claimed": None,
+        "promptTokens": None,
+        "opened": 3.75,
+        "last": 3.75,
+        "events": 1,
+        "reasoning": [],
+        "tenant": None,
         "warmup": False,
     }
 
 
 def test_two_tokens_after_an_empty_first_event(trace: Trace) -> None:
     for data, at in [(token(""), 3.5), (token("bl"), 3.75), (token("ue"), 4.25), (token(None, "stop"), 4.5)]:
-        trace.take(data, at)
+        trace.take([data.encode()], at)
     seen = trace.observation()
     assert (seen.first, seen.tokens, seen.answer) == (3.75, (3.75, 4.25), "right")
 
 
 def test_several_tokens_in_one_event_are_one_content_event(trace: Trace) -> None:
-    trace.take(token("blue and green"), 3.75)
+    trace.take([token("blue and green").encode()], 3.75)
     seen = trace.observation()
     assert (seen.tokens, seen.answer) == ((3.75,), "wrong")
 
 
 def test_the_end_is_the_marker_and_not_the_close_of_the_connection(trace: Trace, hand: HandClock) -> None:
-    trace.take("[DONE]", 3.75)
+    trace.take([b"[DONE]"], 3.75)
     hand.at = 109.0
     trace.settle("ok")
     assert trace.observation().end == 3.75
 
 
 def test_without_a_marker_the_end_is_when_the_request_was_settled(trace: Trace, hand: HandClock) -> None:
-    trace.take(token("blue", "stop"), 3.75)
+    trace.take([token("blue", "stop").encode()], 3.75)
     assert trace.finished
     hand.at = 104.0
     trace.settle("ok")
@@ -103,12 +110,12 @@ def test_what_the_server_says_of_the_answer_is_kept_until_it_says_something_else
     assert (trace.observation().finish, trace.observation().claimed) == (None, None)
     usage = '{"choices": [], "usage": {"completion_tokens": %d}}'
     for data in (usage % 1, token("blue", "stop"), usage % 2, token(None), "[DONE]"):
-        trace.take(data, 3.75)
+        trace.take([data.encode()], 3.75)
     assert (trace.observation().finish, trace.observation().claimed) == ("stop", 2)
 
 
 def test_a_request_that_was_never_settled_is_given_up_now(trace: Trace, hand: HandClock) -> None:
-    trace.take(token("bl"), 3.75)
+    trace.take([token("bl").encode()], 3.75)
     hand.at = 107.0
     seen = trace.observation()
     assert (seen.outcome, seen.end, seen.tokens) == ("timeout", 7.0, (3.75,))
@@ -127,15 +134,15 @@ def test_a_request_that_was_never_sent_was_sent_at_its_end(hand: HandClock) -> N
 )
 def test_answers_are_compared_exactly_but_for_space_around(known: str | None, answer: str | None) -> None:
     trace = Trace(call(answer=known), PhaseClock())
-    trace.take(token(" blue "), 1.0)
+    trace.take([token(" blue ").encode()], 1.0)
     assert trace.observation().answer == answer
 
 
 @pytest.mark.parametrize(("form", "answer"), [("json", "right"), ("text", "wrong")])
 def test_answers_are_graded_as_the_prompt_says(form: str, answer: str) -> None:
     trace = Trace(call(answer='{"red":"blue","lamp":"door"}', form=form), PhaseClock())
-    trace.take(token('{"lamp": "door", '), 1.0)
-    trace.take(token('"red": "blue"}'), 1.1)
+    trace.take([token('{"lamp": "door", ').encode()], 1.0)
+    trace.take([token('"red": "blue"}').encode()], 1.1)
     assert trace.observation().answer == answer
 
 
@@ -151,7 +158,7 @@ def test_answers_are_graded_as_the_prompt_says(form: str, answer: str) -> None:
 )
 def test_only_a_whole_answer_is_accepted_as_the_log_tells(text: str, outcome: Outcome, accepted: bool) -> None:
     trace = Trace(call(suggestion=Suggestion("red", False)), PhaseClock())
-    trace.take(token(text), 1.0)
+    trace.take([token(text).encode()], 1.0)
     trace.settle(outcome)
     assert trace.observation().accepted is accepted
 
@@ -163,38 +170,52 @@ def test_without_a_log_nothing_is_known_of_acceptance(outcome: Outcome) -> None:
     assert trace.observation().accepted is None
 
 
-@pytest.mark.parametrize("outcome", ["ok", "error", "cut", "timeout", "refused"])
+@pytest.mark.parametrize("outcome", ["ok", "error", "cut", "timeout", "refused", "cancelled"])
 def test_every_outcome_reaches_the_observation(trace: Trace, outcome: Outcome) -> None:
     trace.settle(outcome)
     assert trace.observation().outcome == outcome
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What one event is to a trace."""
+
+    content: str = ""
+    finish: str | None = None
+    claimed: int | None = None
+    events: int = 1
+    done: bool = False
+
+
 @pytest.mark.parametrize(
-    ("data", "delta"),
+    ("data", "meaning"),
     [
-        ("[DONE]", Delta(done=True)),
-        (token("a"), Delta("a")),
-        (token(None), Delta()),
-        (token("a", "length"), Delta("a", "length")),
-        (token("a", "bl\x1b[2Jue\n"), Delta("a", "bl\ufffd[2Jue ")),
-        (token("a", "\ud800" + "x" * 99), Delta("a", "\ufffd" + "x" * 63)),
-        ('{"choices": [{"delta": {}, "finish_reason": 7}]}', Delta("", "7")),
-        ('{"choices": []}', Delta()),
-        ('{"choices": [], "usage": null}', Delta()),
-        ('{"choices": [], "usage": {"total_tokens": 3}}', Delta()),
-        ('{"choices": [], "usage": {"completion_tokens": 3}}', Delta(claimed=3)),
-        ('{"choices": [], "usage": {"completion_tokens": -1}}', Delta()),
-        ('{"choices": [], "usage": {"completion_tokens": true}}', Delta()),
-        ('{"choices": [], "usage": {"completion_tokens": 1.5}}', Delta()),
-        ('{"choices": [], "usage": {"completion_tokens": 1' + "0" * 400 + "}}", Delta()),
-        ('{"choices": [], "usage": [3]}', Delta()),
-        ('{"choices": [{"delta": {"content": "a"}}], "usage": {"completion_tokens": 1}}', Delta("a", claimed=1)),
-        ('{"choices": [{"delta": null, "finish_reason": null}], "error": null}', Delta()),
-        ('{"choices": [{"delta": {"content": null}}]}', Delta()),
+        ("[DONE]", Meaning(done=True, events=0)),
+        (token("a"), Meaning("a")),
+        (token(None), Meaning()),
+        (token("a", "length"), Meaning("a", "length", done=True)),
+        (token("a", "bl\x1b[2Jue\n"), Meaning("a", "bl\ufffd[2Jue ", done=True)),
+        (token("a", "\ud800" + "x" * 99), Meaning("a", "\ufffd" + "x" * 63, done=True)),
+        ('{"choices": [{"delta": {}, "finish_reason": 7}]}', Meaning("", "7", done=True)),
+        ('{"choices": []}', Meaning(events=0)),
+        ('{"choices": [], "usage": null}', Meaning(events=0)),
+        ('{"choices": [], "usage": {"total_tokens": 3}}', Meaning(events=0)),
+        ('{"choices": [], "usage": {"completion_tokens": 3}}', Meaning(claimed=3, events=0)),
+        ('{"choices": [], "usage": {"completion_tokens": -1}}', Meaning(events=0)),
+        ('{"choices": [], "usage": {"completion_tokens": true}}', Meaning(events=0)),
+        ('{"choices": [], "usage": {"completion_tokens": 1.5}}', Meaning(events=0)),
+        ('{"choices": [], "usage": {"completion_tokens": 1' + "0" * 400 + "}}", Meaning(events=0)),
+        ('{"choices": [], "usage": [3]}', Meaning(events=0)),
+        ('{"choices": [{"delta": {"content": "a"}}], "usage": {"completion_tokens": 1}}', Meaning("a", claimed=1)),
+        ('{"choices": [{"delta": null, "finish_reason": null}], "error": null}', Meaning()),
+        ('{"choices": [{"delta": {"content": null}}]}', Meaning()),
     ],
 )
-def test_events_are_read(data: str, delta: Delta) -> None:
-    assert read_delta(data) == delta
+def test_events_are_read(data: str, meaning: Meaning, trace: Trace) -> None:
+    trace.take([data.encode()], 3.75)
+    seen = trace.observation()
+    assert (seen.text, len(seen.tokens)) == (text_digest(meaning.content), len(meaning.content))
+    assert Meaning(meaning.content, seen.finish, seen.claimed, seen.events, trace.finished) == meaning
 
 
 @pytest.mark.parametrize(
@@ -213,14 +234,22 @@ def test_events_are_read(data: str, delta: Delta) -> None:
         (token("bl", "abort"), "the answer ended with finish_reason 'abort'"),
     ],
 )
-def test_malformed_events_say_what_was_read(data: str, text: str) -> None:
+def test_malformed_events_say_what_was_read(data: str, text: str, trace: Trace) -> None:
     with pytest.raises(ValueError, match=text):
-        read_delta(data)
+        trace.take([data.encode()], 3.75)
+    assert trace.observation().events == 0
+
+
+def test_an_observation_made_of_checked_values_is_one_that_was_checked(trace: Trace) -> None:
+    trace.take([token("blue", "stop").encode()], 3.75)
+    trace.settle("ok")
+    seen = trace.observation()
+    assert seen == Observation.model_validate(seen.to_json())
 
 
 def test_a_lone_surrogate_has_a_digest() -> None:
     trace = Trace(call(), PhaseClock())
-    trace.take(json.dumps({"choices": [{"delta": {"content": "\ud800"}}]}), 1.0)
+    trace.take([json.dumps({"choices": [{"delta": {"content": "\ud800"}}]}).encode()], 1.0)
     assert trace.observation().text == text_digest("\ud800") != text_digest("?")
 
 

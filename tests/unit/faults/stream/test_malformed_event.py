@@ -6,7 +6,7 @@ import pytest
 
 from chaosgate.conformance.observations import observations
 from chaosgate.faults.stream.malformed_event import DATA, Form, InsertAfter, StreamMalformedEvent
-from chaosgate.loadgen.trace import read_delta
+from chaosgate.loadgen.delta import read_event
 from chaosgate.model.fault import FAULTS, DoseAxis
 from chaosgate.model.stream_edit import Step, StreamEvent
 from chaosgate.sse import DONE_EVENT, EventSplitter, event_data
@@ -53,7 +53,7 @@ def test_the_malformed_event_is_an_event_and_no_json(form: Form) -> None:
     data = event_data(event)
     assert data is not None
     with pytest.raises(ValueError, match="which is no JSON"):
-        read_delta(data)
+        read_event(data.encode())
 
 
 def test_a_stream_that_is_shorter_stays_as_it_is() -> None:
