@@ -174,7 +174,9 @@ def first_figure(peers: Mapping[str, Peer]) -> Figure:
     def first(command: Callable[[str], list[str]]) -> float:
         with server() as url:
             begun = time.monotonic()
-            subprocess.run(command(url), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            subprocess.run(
+                command(url), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+            )
             return float(told(url)["first_post"] or begun) - begun
 
     taken = [first(ours) for _ in range(2 * ROUNDS)][1:]
@@ -211,9 +213,7 @@ def measured(seconds: float, peers: Mapping[str, Peer]) -> list[Figure]:
 def selftest(seconds: float) -> None:
     """A client that does twice the work must be seen to take twice as long for a stream."""
     with server() as url:
-        once, twice = (
-            closed("ours", url, seconds, *words) for words in ((), ("--twice",))
-        )
+        once, twice = (closed("ours", url, seconds, *words) for words in ((), ("--twice",)))
     see_twofold(1 / rate(once, "cpu"), 1 / rate(twice, "cpu"))
 
 
@@ -223,7 +223,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--selftest", action="store_true")
     parser.add_argument("--seconds", type=float, default=8.0, help="how long each turn of a client lasts")
-    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="measure other tools, too; installed here if need be")
+    parser.add_argument(
+        "--peers", type=Path, metavar="FOLDER", help="measure other tools, too; installed here if need be"
+    )
     words = parser.parse_args()
     if words.selftest:
         selftest(words.seconds)

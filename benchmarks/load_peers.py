@@ -1,4 +1,4 @@
-"""Other load tools beside ours: installed into environments of their own, run on the same server, their numbers read."""
+"""Other load tools beside ours: installed into environments of their own, run on the same server, and read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 words = Tokenizer(models.WordLevel({"?": 0, "Say": 1, "ok": 2, ".": 3}, unk_token="?"))
 words.pre_tokenizer = pre_tokenizers.Whitespace()
-PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?", eos_token="?", pad_token="?").save_pretrained(sys.argv[1])
+made = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?", eos_token="?", pad_token="?")
+made.save_pretrained(sys.argv[1])
 """
 """AIPerf needs a tokenizer and would fetch one: this one is made on the spot."""
 
@@ -167,7 +168,9 @@ class AIPerf:
 
     def _command(self, url: str, folder: Path, *words: str) -> list[str]:
         python = self._binary.with_name("python")
-        subprocess.run([str(python), "-c", TOKENIZER, str(folder / "words")], env=ENVIRONMENT, capture_output=True, check=True)
+        subprocess.run(
+            [str(python), "-c", TOKENIZER, str(folder / "words")], env=ENVIRONMENT, capture_output=True, check=True
+        )
         return [
             str(self._binary),
             *("profile", "-m", MODEL, "--url", url, "--endpoint-type", "chat", "--streaming", "--ui", "none"),

@@ -48,7 +48,11 @@ def _token(number: int) -> bytes:
 _TOKENS = [_token(number) for number in range(EVENTS)]
 _USAGE = {"prompt_tokens": 8, "completion_tokens": EVENTS, "total_tokens": 8 + EVENTS}
 _CLOSING = (
-    _chunk(json.dumps({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": MODEL, "choices": [], "usage": _USAGE}))
+    _chunk(
+        json.dumps(
+            {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": MODEL, "choices": [], "usage": _USAGE}
+        )
+    )
     + _chunk("[DONE]")
     + _END
 )
@@ -171,7 +175,7 @@ class Mock(asyncio.Protocol):
 
 
 def _length(head: bytes) -> int:
-    name, _, rest = head.partition(b"content-length:")
+    _, _, rest = head.partition(b"content-length:")
     return int(rest.split(b"\r\n", 1)[0]) if rest else 0
 
 

@@ -61,7 +61,10 @@ def test_the_embedded_engine_is_loaded(engine: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_one_signal_ends_the_sending_and_waits_for_answers(number: signal.Signals, workers: str) -> None:
     target = Target(tokens(3, first=1.0))
-    with loaded(target), load(target.url, "--rate", "20/s", "--for", "60s", "-o", "json", "--workers", workers) as process:
+    with (
+        loaded(target),
+        load(target.url, "--rate", "20/s", "--for", "60s", "-o", "json", "--workers", workers) as process,
+    ):
         eventually(lambda: len(target.asked) > 5, "requests")
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
@@ -76,7 +79,10 @@ def test_one_signal_ends_the_sending_and_waits_for_answers(number: signal.Signal
 
 def test_a_second_signal_gives_up_at_once_and_keeps_what_was_measured() -> None:
     target = Target(tokens(3, first=0.0))
-    with loaded(target), load(target.url, "--rate", "20/s", "--for", "60s", "-o", "json", "--timeout", "50s") as process:
+    with (
+        loaded(target),
+        load(target.url, "--rate", "20/s", "--for", "60s", "-o", "json", "--timeout", "50s") as process,
+    ):
         eventually(lambda: len(target.asked) > 5, "requests")
         target.answer = tokens(3, first=300.0)
         eventually(lambda: target.open > 3, "requests that hang")

@@ -24,6 +24,8 @@ class Target:
     answer: Answer
     models: tuple[str, ...] | None = ("m",)
     """None: it has no list of models."""
+    adapters: tuple[str, ...] = ()
+    """Of the first model."""
     key: str | None = None
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -52,7 +54,9 @@ class Target:
             return refused
         if self.models is None:
             return error(404, "Not Found")
-        return web.json_response({"object": "list", "data": [{"id": name} for name in self.models]})
+        data: list[dict[str, str]] = [{"id": name} for name in self.models]
+        data += [{"id": name, "parent": self.models[0]} for name in self.adapters]
+        return web.json_response({"object": "list", "data": data})
 
     def _refused(self, request: web.Request) -> web.StreamResponse | None:
         if self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}":

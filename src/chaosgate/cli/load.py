@@ -42,19 +42,25 @@ _WHOM = (
 _ARRIVALS = (
     click.option("--rate", metavar="RATE", help="Requests a second, whatever the server does.  [default: 10/s]"),
     click.option("--concurrency", type=int, metavar="N", help="Requests in flight: the next one when one ends."),
-    click.option("--sweep", metavar="FROM..TO[+STEP]", help="Rates that double, or rise by STEP, until one is too much."),
+    click.option(
+        "--sweep", metavar="FROM..TO[+STEP]", help="Rates that double, or rise by STEP, until one is too much."
+    ),
     click.option("--staircase", metavar="RATE,RATE,...", help="These rates, --hold each."),
     click.option("--trace", type=_FILE, metavar="FILE", help="The times of a recorded trace, CSV or JSON Lines."),
     click.option("--preset", metavar="NAME", help="A load of `chaosgate catalogue`'s life phases."),
     click.option("--process", type=click.Choice(PROCESSES), help="How arrivals are spread.  [default: poisson]"),
     click.option("--burstiness", type=float, metavar="K", help="Shape of gamma gaps: 1 is poisson, less is burstier."),
-    click.option("--speed", type=float, default=1.0, metavar="X", help="How much faster than recorded a trace is sent."),
+    click.option(
+        "--speed", type=float, default=1.0, metavar="X", help="How much faster than recorded a trace is sent."
+    ),
 )
 _LENGTH = (
     click.option("--for", "length", metavar="TIME", help="How long requests are sent.  [default: 30s]"),
     click.option("--requests", type=click.IntRange(min=1), metavar="N", help="How many are sent, in place of a time."),
     click.option("--hold", metavar="TIME", default="10s", show_default=True, help="A step of a sweep or staircase."),
-    click.option("--warmup", metavar="TIME", default="0s", show_default=True, help="What is not counted, at the start."),
+    click.option(
+        "--warmup", metavar="TIME", default="0s", show_default=True, help="What is not counted, at the start."
+    ),
 )
 _REQUESTS = (
     click.option("--prompts", metavar="SET|FILE", help="What is asked.  [default: recall-24]"),

@@ -58,7 +58,6 @@ class StepReport(Frozen):
 class LoadReport(Frozen):
     """All that a load says of its server. Times are in seconds, rates a second."""
 
-    schema_: Literal["chaosgate/load-report.v1"] = SCHEMA
     url: str
     model: str
     workload: Workload
@@ -165,7 +164,9 @@ def error_kinds(observations: Sequence[Observation]) -> list[ErrorKind]:
     counts = Counter((one.outcome, one.status, one.why) for one in failed)
     first = {(one.outcome, one.status, one.why): one for one in reversed(failed)}
     return [
-        ErrorKind(outcome=key[0], status=key[1], why=key[2], count=count, example=first[key].request, at=first[key].scheduled)
+        ErrorKind(
+            outcome=key[0], status=key[1], why=key[2], count=count, example=first[key].request, at=first[key].scheduled
+        )
         for key, count in counts.most_common()
     ]
 
@@ -182,8 +183,9 @@ def finish(options: LoadOptions, plan: LoadPlan, measured: Measured) -> int:
 
         make_console().print(report_text(report))
     if options.file is not None:
-        exported = text if options.export is None else _exported(options.export, report, measured, plan)
-        write_file(options.file, exported + "\n", "-O")
+        if options.export is not None:
+            text = json.dumps(exported(options.export, report, measured, plan), indent=2)
+        write_file(options.file, text + "\n", "-O")
     if options.save is not None:
         save(options.save, report, measured.observations)
     return report.exit_code
@@ -191,14 +193,28 @@ def finish(options: LoadOptions, plan: LoadPlan, measured: Measured) -> int:
 
 def report_json(report: LoadReport) -> dict[str, Any]:
     """The report as JSON."""
-    data = report.to_json()
-    return {"schema": data.pop("schema_", data.pop("schema", SCHEMA)), **data}
+    return {"schema": SCHEMA, **report.to_json()}
 
 
-def _exported(tool: str, report: LoadReport, measured: Measured, plan: LoadPlan) -> str:
-    from chaosgate.loadgen.exports import export
+def exported(tool: str, report: LoadReport, measured: Measured, plan: LoadPlan) -> dict[str, Any]:
+    """The result as vLLM's benchmark or GuideLLM writes it, with as much of the set-up as there is a name for."""
+    from chaosgate.loadgen.exports import guidellm, vllm
 
-    return json.dumps(export(tool, report, measured, plan), indent=2)
+    if tool == "guidellm":
+        return {"benchmarks": [{"metrics": guidellm.export(measured.observations), "duration": report.seconds}]}
+    names = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2el"}
+    bounds = {names[one.sli]: 1000 * one.bound.value for one in plan.bounds if one.sli in names and one.bound.upper}
+    result = vllm.export(measured.observations, bounds or None)
+    rate = plan.workload.mean_rate(report.seconds)
+    return {
+        "date": f"{measured.started:%Y%m%d-%H%M%S}",
+        "endpoint_type": "openai-chat",
+        "model_id": report.model,
+        "num_prompts": result["completed"] + result["failed"],
+        "request_rate": "inf" if rate is None else rate,
+        "max_concurrency": plan.workload.concurrency,
+        **result,
+    }
 
 
 def save(folder: Path, report: LoadReport, observations: Sequence[Observation]) -> None:

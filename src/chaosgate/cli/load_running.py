@@ -65,8 +65,8 @@ async def _measure(
     runner = Runner(plan)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, runner.told, number)
-    timeout = plan.workload.timeout
-    server = await runner.or_ended(find_server(url, options.model, headers, check=options.check, timeout=timeout))
+    patience = plan.workload.timeout
+    server = await runner.or_ended(find_server(url, options.model, headers, check=options.check, patience=patience))
     console.print(headline(plan, server), markup=False, highlight=False)
     title = f"chaosgate load {without_password(url)}"
     async with _beside(follow(runner.numbers, console, title, live=options.live), runner.watch_stops()):

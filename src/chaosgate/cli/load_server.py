@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import aiohttp
@@ -14,6 +14,9 @@ from chaosgate.errors import DeployError, UsageError, one_line
 from chaosgate.loadgen.client import CHAT_PATH, server_words
 from chaosgate.model.uri import without_password
 
+Models = Mapping[str, str | None]
+"""The names of models, each with that of the model it is an adapter of, None of one that is none."""
+MOST_LISTED = 8
 LOOK_UP = 10.0
 """Seconds that the list of models may take."""
 
@@ -55,45 +58,54 @@ def key_headers(name: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-async def find_server(url: str, model: str | None, headers: Mapping[str, str], *, check: bool, timeout: float) -> Server:
+async def find_server(
+    url: str, model: str | None, headers: Mapping[str, str], *, check: bool, patience: float
+) -> Server:
     """The server at `url`, its only model where none is named, asked for one token unless `check` is False.
 
+    `patience` is how many seconds that token may take.
     A NoServer says in a sentence what is wrong and what to do.
     """
     async with aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=LOOK_UP)) as session:
-        known = await _models(session, url) if model is None or check else []
+        known = await _models(session, url) if model is None or check else None
         server = Server(url, model or _only(known, url), headers)
         if check:
-            await _check(session, server, known, timeout)
+            await _check(session, server, known, patience)
     return server
 
 
-def _only(known: list[str] | None, url: str) -> str:
+def _only(known: Models | None, url: str) -> str:
+    """The only model that is no adapter of another."""
     where = without_password(url)
     if known is None:
         raise NoServer(f"{where}/v1/models: does not list its models; name one with --model")
-    if len(known) != 1:
-        listed = ", ".join(one_line(name) for name in known[:8]) or "none"
-        raise NoServer(f"{where}: serves {len(known)} models ({listed}); name one with --model")
-    return known[0]
+    own = [name for name, parent in known.items() if parent is None]
+    if len(own) != 1:
+        raise NoServer(f"{where}: serves {len(own)} models ({listed(own)}); name one with --model")
+    return own[0]
 
 
-async def _models(session: aiohttp.ClientSession, url: str) -> list[str] | None:
+def listed(names: Iterable[str]) -> str:
+    """The first of `names`, safe to print."""
+    return ", ".join(one_line(name) for name in list(names)[:MOST_LISTED]) or "none"
+
+
+async def _models(session: aiohttp.ClientSession, url: str) -> Models | None:
     """The models that the server lists; None where it has no such list."""
     try:
         async with session.get(f"{url}/v1/models", allow_redirects=False) as response:
             if response.status in (401, 403):
                 raise NoServer(_refusal(url, response.status))
             data = json.loads(await response.read()) if response.status == 200 else None
-            return [str(one["id"]) for one in data["data"]] if data is not None else None
+            return None if data is None else {str(one["id"]): one.get("parent") for one in data["data"]}
     # First: what a certificate fails with is a ValueError, too.
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise NoServer(connection_words(url, error)) from error
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-async def _check(session: aiohttp.ClientSession, server: Server, known: list[str] | None, timeout: float) -> None:
+async def _check(session: aiohttp.ClientSession, server: Server, known: Models | None, patience: float) -> None:
     """Ask for one token, as the load does."""
     body = {
         "model": server.model,
@@ -102,14 +114,14 @@ async def _check(session: aiohttp.ClientSession, server: Server, known: list[str
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    limit = aiohttp.ClientTimeout(total=timeout)
+    limit = aiohttp.ClientTimeout(total=patience)
     try:
         async with session.post(server.url + CHAT_PATH, json=body, timeout=limit, allow_redirects=False) as response:
             said = await response.read()
             problem = answer_problem(server, response.status, response.content_type, said, known)
     except TimeoutError as error:
         raise NoServer(
-            f"{without_password(server.url)}: did not answer one request for one token within {timeout:g} s; is it "
+            f"{without_password(server.url)}: did not answer one request for one token within {patience:g} s; is it "
             "still loading its model? Wait, write a longer --timeout, or --no-check"
         ) from error
     except (aiohttp.ClientError, OSError) as error:
@@ -118,7 +130,7 @@ async def _check(session: aiohttp.ClientSession, server: Server, known: list[str
         raise NoServer(problem)
 
 
-def answer_problem(server: Server, status: int, kind: str, said: bytes, known: list[str] | None) -> str | None:
+def answer_problem(server: Server, status: int, kind: str, said: bytes, known: Models | None) -> str | None:
     """What is wrong with the answer to a first request, and what to do; None where a load can begin.
 
     A server that is overloaded or has crashed (429, 5xx) is one that can be measured.
@@ -130,10 +142,13 @@ def answer_problem(server: Server, status: int, kind: str, said: bytes, known: l
     if 300 <= status < 400:
         return f"{where}: answered with a redirect (HTTP {status}); name the server itself"
     if known is not None and server.model not in known and status in (400, 404, 422):
-        listed = ", ".join(one_line(name) for name in known[:8]) or "none"
-        return f"{where}: does not serve the model {server.model!r} (HTTP {status}: {words}); it serves: {listed}"
+        return (
+            f"{where}: does not serve the model {server.model!r} (HTTP {status}: {words}); it serves: {listed(known)}"
+        )
     if status in (404, 405):
-        return f"{where}: there is nothing (HTTP {status}: {words}); write the server's URL without a path, or up to /v1"
+        return (
+            f"{where}: there is nothing (HTTP {status}: {words}); write the server's URL without a path, or up to /v1"
+        )
     if 400 <= status < 500 and status != 429:
         return f"{where}: refused a request (HTTP {status}: {words}); mend what it says, or look at its log"
     if status == 200 and b"data:" not in said:

@@ -102,9 +102,10 @@ def _verdict(bound: Bound, ends: tuple[float | None, float | None]) -> Verdict:
     return "missed" if near is not None and not bound.holds(near) else "unclear"
 
 
-def _of_requests(slos: Sequence[Slo], bounds: Sequence[RequestBound], good: float, windows: Sequence[Window]) -> SloResult:
+def _of_requests(
+    slos: Sequence[Slo], bounds: Sequence[RequestBound], good: float, windows: Sequence[Window]
+) -> SloResult:
     """The share of requests that keep every bound on each of them."""
-    from chaosgate.statistics.arrays import Floats  # noqa: F401
     import numpy as np
 
     from chaosgate.statistics.intervals import Group, share_interval
@@ -118,7 +119,9 @@ def _of_requests(slos: Sequence[Slo], bounds: Sequence[RequestBound], good: floa
     if len(some) < MIN_WINDOWS:
         reason = f"{len(some)} of {MIN_WINDOWS} stretches needed hold a request"
         value = sum(hits) / n if n else None
-        return SloResult(slo=name, verdict="unclear", dimension="share", value=value, lower=None, upper=None, n=n, reason=reason)
+        return SloResult(
+            slo=name, verdict="unclear", dimension="share", value=value, lower=None, upper=None, n=n, reason=reason
+        )
     group = Group(np.array([one for one, _ in some], float), np.array([one for _, one in some], float))
     lower, upper = share_interval([group], [], 0)
     verdict = _verdict(Bound(">=", good, "share"), (lower, upper))
@@ -142,7 +145,9 @@ def _windows(observations: Sequence[Observation], span: tuple[float, float]) -> 
         if not one.warmup and one.outcome != "cancelled":
             cut[min(WINDOWS - 1, max(0, int((one.scheduled - start) / width)))].append(Sample(one, None))
     return [
-        Window("baseline", "load", None, index, None, start + index * width, start + (index + 1) * width, tuple(samples))
+        Window(
+            "baseline", "load", None, index, None, start + index * width, start + (index + 1) * width, tuple(samples)
+        )
         for index, samples in enumerate(cut)
     ]
 

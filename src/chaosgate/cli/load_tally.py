@@ -19,7 +19,7 @@ class Numbers:
     """Everything at one moment. Times are seconds, rates a second; those of late are of the last OF_LATE seconds."""
 
     elapsed: float
-    share: float | None
+    share: float
     """How much of the load is done."""
     requests: int
     outcomes: Mapping[str, int]
@@ -70,9 +70,7 @@ class Tally:
         """Another step begins, whose clock starts anew: nothing is of late."""
         self._recent.clear()
 
-    def read(
-        self, now: float, pending: Sequence[Pending] | None, asked: float | None, goal: Goal
-    ) -> Numbers:
+    def read(self, now: float, pending: Sequence[Pending] | None, asked: float | None, goal: Goal) -> Numbers:
         """The numbers `now`, when `asked` is the rate that is asked for; `pending` is None where it is unknown."""
         recent = self._of_late(now)
         span = max(0.5, min(now, OF_LATE))

@@ -39,7 +39,9 @@ def _parts(report: LoadReport) -> Iterator[RenderableType]:
         yield latencies(report.summary)
         for name, bins in report.histograms.items():
             if bins:
-                yield Text("\n").join([Text(f"{name}, {sum(one.count for one in bins)} values", "bold"), *map(Text, bars(bins))])
+                yield Text("\n").join(
+                    [Text(f"{name}, {sum(one.count for one in bins)} values", "bold"), *map(Text, bars(bins))]
+                )
     if report.steps:
         yield step_table(report.steps)
         yield Text(_highest(report))
@@ -60,12 +62,21 @@ def totals(report: LoadReport, summary: Summary) -> Table:
     delays = ", ".join(f"{name} {format_value(getattr(delay, name), 'duration')}" for name in ("p50", "p90", "p99"))
     warmup = f", after {format_value(report.warmup, 'duration')} of warm-up" if report.warmup else ""
     rows: list[tuple[str, RenderableType]] = [
-        ("requests", Text.assemble(f"{summary.requests} in {format_value(summary.seconds, 'duration')}{warmup}: ", outcome_text(summary.outcomes))),
+        (
+            "requests",
+            Text.assemble(
+                f"{summary.requests} in {format_value(summary.seconds, 'duration')}{warmup}: ",
+                outcome_text(summary.outcomes),
+            ),
+        ),
         ("sent", f"{_rate(summary.achieved_rate)} of {_rate(summary.requested_rate)} asked for"),
         ("schedule delay", f"{delays}: how late the client sent"),
         ("answered", "  ".join(f"{name} {_rate(rate)}" for name, rate in summary.rates.items())),
         ("in flight", f"{summary.concurrency:.1f} on average"),
-        ("tokens", f"{summary.output_tokens} out" + ("" if summary.prompt_tokens is None else f", {summary.prompt_tokens} in")),
+        (
+            "tokens",
+            f"{summary.output_tokens} out" + ("" if summary.prompt_tokens is None else f", {summary.prompt_tokens} in"),
+        ),
     ]
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, value in rows:
@@ -132,7 +143,9 @@ def error_table(errors: Sequence[ErrorKind]) -> Table:
     table.add_column("what was said", overflow="fold")
     for one in errors[:SHOWN_ERRORS]:
         outcome = one.outcome if one.status in (None, 200) else f"{one.outcome} {one.status}"
-        table.add_row(str(one.count), Text(outcome, style="red"), f"{one.example} at {one.at:.1f} s", Text(one.why or "-"))
+        table.add_row(
+            str(one.count), Text(outcome, style="red"), f"{one.example} at {one.at:.1f} s", Text(one.why or "-")
+        )
     if len(errors) > SHOWN_ERRORS:
         table.add_row("", "", "", f"and {len(errors) - SHOWN_ERRORS} more kinds; -o json has all")
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -40,7 +41,7 @@ async def follow(read: Callable[[], Numbers], console: Console, title: str, *, l
 
 
 def line(numbers: Numbers) -> str:
-    """`[  12.0 s] 240 requests, 20.1/s sent of 20/s, 3 in flight; ok: 238, error: 2; TTFT p50 41ms p99 80ms; 160 tokens/s`."""
+    """`[  12.0 s] 240 requests, 20.1/s sent of 20/s; 3 in flight; ok: 240; TTFT p50 41ms p99 80ms; 160 tokens/s`."""
     parts = (
         f"{numbers.requests} requests, {sent_words(numbers)}",
         "" if numbers.in_flight is None else f"{numbers.in_flight} in flight",
@@ -54,7 +55,9 @@ def line(numbers: Numbers) -> str:
 
 def sent_words(numbers: Numbers) -> str:
     """`19.8/s sent of 20/s`; a closed loop plans no rate."""
-    return f"{numbers.sent:.1f}/s sent" + ("" if numbers.asked is None else f" of {format_value(numbers.asked, 'rate')}")
+    return f"{numbers.sent:.1f}/s sent" + (
+        "" if numbers.asked is None else f" of {format_value(numbers.asked, 'rate')}"
+    )
 
 
 def late_words(numbers: Numbers) -> str:
@@ -99,7 +102,7 @@ def _table(numbers: Numbers) -> Table:
     return table
 
 
-def outcome_text(counts: Mapping[str, int]) -> Text:
+def outcome_text(counts: Mapping[Any, int]) -> Text:
     """How requests ended, in the colour of what that means."""
     colours = {"ok": "green", "cancelled": "yellow"}
     parts = [Text(f"{what} {count}", style=colours.get(what, "red")) for what, count in counts.items() if count]

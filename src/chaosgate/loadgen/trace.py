@@ -77,6 +77,7 @@ class Trace:
         "call",
         "finished",
         "status",
+        "why",
     )
 
     def __init__(self, call: Call, clock: PhaseClock) -> None:

@@ -122,7 +122,11 @@ def test_an_address_may_have_its_path(path: str) -> None:
             ("--model", "x"),
             "does not serve the model 'x' (HTTP 404: The model `x` does not exist.); it serves: m",
         ),
-        (Target(fails(404, "no such route"), models=None), ("--model", "m"), "there is nothing (HTTP 404: no such route)"),
+        (
+            Target(fails(404, "no such route"), models=None),
+            ("--model", "m"),
+            "there is nothing (HTTP 404: no such route)",
+        ),
         (Target(fails(400, "stream_options?")), (), "refused a request (HTTP 400: stream_options?)"),
         (Target(fails(308, "elsewhere")), (), "answered with a redirect (HTTP 308); name the server itself"),
         (Target(tokens(first=5.0)), ("--timeout", "200ms"), "did not answer one request for one token within 0.2 s"),
@@ -269,6 +273,24 @@ def test_the_json_goes_to_a_file_beside_the_text(tmp_path: Path) -> None:
         code, said = invoke(target.url, "--requests", "5", "-O", str(tmp_path / "report.json"))
     assert (code, json.loads((tmp_path / "report.json").read_text())["url"]) == (0, target.url)
     assert "ttft" in said
+
+
+@pytest.mark.parametrize(("tool", "path"), [("vllm", ("completed",)), ("guidellm", ("benchmarks", 0, "metrics"))])
+def test_a_result_is_written_as_other_tools_do(tool: str, path: tuple[Any, ...], tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    with loaded(Target(tokens(3, gap=0.001))) as target:
+        words = ("--concurrency", "2", "--requests", "6", "--slo", "ttft<=60s", "--export", tool, "-O", str(file))
+        _, said = invoke(target.url, *words)
+    found = json.loads(file.read_text())
+    for key in path:
+        found = found[key]
+    assert found == 6 if tool == "vllm" else found["request_totals"]["successful"] == 6
+    assert "ttft" in said
+
+
+def test_adapters_of_the_only_model_leave_it_the_only_one() -> None:
+    with loaded(Target(tokens(), models=("m",), adapters=("m:a", "m:b"))) as target:
+        assert report_of(target.url, "--requests", "2")["model"] == "m"
 
 
 def test_prompts_come_from_a_file(tmp_path: Path) -> None:

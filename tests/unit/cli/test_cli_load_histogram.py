@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ latencies = st.lists(st.floats(0, 1000, allow_nan=False), min_size=1, max_size=2
 def test_every_value_is_in_one_bin_and_the_bins_touch(values: list[float]) -> None:
     bins = histogram(values)
     assert sum(one.count for one in bins) == len(values)
-    assert all(before.upper == after.lower for before, after in zip(bins, bins[1:], strict=False))
+    assert all(before.upper == after.lower for before, after in pairwise(bins))
     assert bins[0].lower <= max(1e-6, min(values))
     assert bins[-1].upper >= max(values)
 
@@ -44,9 +45,13 @@ def test_values_that_hardly_differ_are_one_bin() -> None:
 
 
 def test_bars_are_as_long_as_their_counts_and_none_is_lost() -> None:
-    bins = [Bin(lower=0.001, upper=0.01, count=800), Bin(lower=0.01, upper=0.1, count=400), Bin(lower=0.1, upper=1, count=1)]
+    bins = [
+        Bin(lower=0.001, upper=0.01, count=800),
+        Bin(lower=0.01, upper=0.1, count=400),
+        Bin(lower=0.1, upper=1, count=1),
+    ]
     first, second, third = bars(bins)
     assert first == f"     1ms to 10ms     {'█' * BAR} 800"
     assert second.count("█") == BAR // 2
     assert third.rstrip().endswith("▏" + " " * (BAR - 1) + " 1")
-    assert list(bars([Bin(lower=1, upper=2, count=0)] * 2 + bins[:1]))[0].endswith(" 0")
+    assert next(bars([Bin(lower=1, upper=2, count=0), bins[0]])).endswith(" 0")

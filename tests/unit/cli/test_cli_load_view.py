@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from scripted_requests import request
+from small_drill import eventually
 
 from chaosgate.cli.load_tally import Goal, Numbers, Tally
 from chaosgate.cli.load_view import follow, line, picture
@@ -73,8 +74,7 @@ async def test_a_terminal_gets_a_picture_and_a_log_gets_lines(monkeypatch: pytes
         out = StringIO()
         console = Console(file=out, force_terminal=terminal, width=100, color_system=None)
         task = asyncio.create_task(follow(lambda: NUMBERS, console, "title", live=live))
-        while says not in out.getvalue():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(eventually, lambda says=says, out=out: says in out.getvalue(), says)
         task.cancel()
         await asyncio.wait([task])
 
