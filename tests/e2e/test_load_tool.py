@@ -52,7 +52,7 @@ def test_the_embedded_engine_is_loaded(engine: str, tmp_path: Path) -> None:
     assert process.returncode == (0 if report["invalid"] is None else 3), said + errors
     assert report["model"] == "embedded/tiny"
     assert report["summary"]["outcomes"]["ok"] == report["summary"]["requests"] > 10
-    assert report["summary"]["latencies"]["itl"]["n"] > 0
+    assert report["summary"]["latencies"]["ttft"]["n"] == report["summary"]["requests"]
     assert re.search(r"^ttft +\d+ ", said, re.M)
     assert errors == ""
 
@@ -68,7 +68,7 @@ def test_one_signal_ends_the_sending_and_waits_for_answers(number: signal.Signal
         eventually(lambda: len(target.asked) > 5, "requests")
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=90)
         assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     report = json.loads(said)
     assert (process.returncode, report["exitCode"], errors) == (128 + number, 128 + number, "")
@@ -90,7 +90,7 @@ def test_a_second_signal_gives_up_at_once_and_keeps_what_was_measured() -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=2)
         process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=30)
+        said, errors = process.communicate(timeout=90)
         eventually(lambda: target.open == 0, "the server to see that nobody waits")
     report = json.loads(said)
     assert (process.returncode, errors) == (130, "")
@@ -106,7 +106,7 @@ def test_a_signal_during_the_check_ends_it() -> None:
     with loaded(target), load(target.url, "--timeout", "200s") as process:
         eventually(lambda: target.checked == 1, "the check")
         process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=30)
+        said, errors = process.communicate(timeout=90)
     assert (process.returncode, said, errors) == (130, "", "")
 
 
