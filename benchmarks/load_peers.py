@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,14 +65,26 @@ def install(name: str, folder: Path) -> Path | None:
     return binary
 
 
-def _run(command: Sequence[str], core: Sequence[str]) -> None:
-    """Run a tool, pinned where a core is named; it is ended where it takes too long."""
+def run_quietly(command: Sequence[str], core: Sequence[str]) -> None:
+    """Run a tool, pinned where a core is named; it is ended, with all that it started, where it takes too long."""
     pinned = ["taskset", "-c", core[0], *command] if core else list(command)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    process = subprocess.Popen(
+        pinned,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        subprocess.run(pinned, env=ENVIRONMENT, check=False, timeout=LIMIT, **quiet)  # type: ignore[call-overload]
+        process.wait(LIMIT)
     except subprocess.TimeoutExpired:
         print(f"{Path(command[0]).name}: did not end within {LIMIT:g} s", file=sys.stderr)
+    finally:
+        # Also what it left running, which would slow down whatever is measured next.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @contextmanager
@@ -113,7 +127,7 @@ class GuideLLM:
     def _measure(self, url: str, profile: str, seconds: float) -> dict[str, Any] | None:
         with _folder("prompt") as folder:
             out = folder / "out.json"
-            _run(self._command(url, profile, seconds, folder / "prompts.jsonl", out), self._core)
+            run_quietly(self._command(url, profile, seconds, folder / "prompts.jsonl", out), self._core)
             told = json.loads(out.read_text())["benchmarks"] if out.exists() else []
             return dict(told[0]) if told else None
 
@@ -162,7 +176,7 @@ class AIPerf:
 
     def _measure(self, url: str, seconds: float, key: tuple[str, str], *words: str) -> float | None:
         with _folder("text") as folder:
-            _run(self._command(url, folder, "--benchmark-duration", f"{seconds:g}", *words), self._core)
+            run_quietly(self._command(url, folder, "--benchmark-duration", f"{seconds:g}", *words), self._core)
             found = folder / "out" / "profile_export_aiperf.json"
             return float(json.loads(found.read_text())[key[0]][key[1]]) if found.exists() else None
 

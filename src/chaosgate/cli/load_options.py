@@ -161,8 +161,11 @@ def _workload(options: LoadOptions) -> Workload:
     workload, problems = validate(Workload, found.data["spec"]["workload"])
     if workload is None:
         raise UsageError(f"{_option_of(problems[0].path)}: {problems[0].message}")
-    for stream in workload.streams():
-        prompts_of(stream, workload.seed)
+    try:
+        for stream in workload.streams():
+            prompts_of(stream, workload.seed)
+    except UsageError as error:
+        raise UsageError(f"--prompts {options.prompts}: {error}") from error
     return workload
 
 

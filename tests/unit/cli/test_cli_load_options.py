@@ -86,7 +86,7 @@ def test_bounds_on_requests_and_on_the_load_are_told_apart() -> None:
         ({"burstiness": 0.5, "process": "constant"}, "--burstiness: goes with --process gamma, not with constant"),
         ({"cancel": "10%"}, "--cancel 10%: write a share and a time, such as 10%@500ms"),
         ({"cancel": "10@5ms"}, "--cancel: "),
-        ({"prompts": "recal-24"}, "recall-24"),
+        ({"prompts": "recal-24"}, "--prompts recal-24: unknown prompt set 'recal-24'; did you mean 'recall-24'?"),
         ({"prompts": "missing.jsonl"}, "--prompts: "),
         ({"trace": Path("missing.csv")}, "--trace: "),
         ({"preset": "stedy"}, "did you mean 'steady'?"),
