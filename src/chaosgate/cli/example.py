@@ -58,6 +58,9 @@ spec:
     - {kind: standard-refusal, deny: [pick a lock]}
     - {kind: output-validator, onInvalid: repair}
   unguarded: 30 %
+  slo:
+    - {sli: ttft, bound: "<= 400ms"}
+    - {sli: tpot, bound: "<= 50ms"}
   fits:
     - {name: knee, kind: logistic, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms", share: 5 %}}
   composition: serial

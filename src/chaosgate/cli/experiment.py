@@ -17,6 +17,7 @@ from chaosgate.model.fault import ClusterFault, ClusterTarget, Fault, Goes, Requ
 from chaosgate.model.plan import DEPLOY, Block
 from chaosgate.model.request_facts import RequestFacts
 from chaosgate.model.spec import ChaosSpec, SpecBody
+from chaosgate.model.workload import LoadStream
 from chaosgate.planner import LOCAL, make_plan
 from chaosgate.prompts.sources import prompts_of
 from chaosgate.units import Dimension
@@ -161,9 +162,10 @@ def _hit(fault: Fault, spec: ChaosSpec, blocks: Sequence[Block]) -> Hit:
     body = spec.spec
     axis, sweep = fault.axis(), fault.dose
     seconds = sweep.windows * sweep.hold
-    requests = _times(seconds, body.workload.mean_rate(sum(block.length for block in blocks)))
+    length = sum(block.length for block in blocks)
+    requests = _times(seconds, body.workload.mean_rate(length))
     select = fault.select if isinstance(fault, RequestFault) else None
-    touched = _touched(fault, body) if isinstance(fault, RequestFault) else None
+    touched = _touched(fault, body, length) if isinstance(fault, RequestFault) else None
     selected = None if touched is None else _times(touched, requests)
     doses = (DosePlan(float(dose), sweep.windows, seconds, requests, selected) for dose in sweep.values)
     return Hit(
@@ -182,22 +184,36 @@ def _hit(fault: Fault, spec: ChaosSpec, blocks: Sequence[Block]) -> Hit:
     )
 
 
-def _touched(fault: RequestFault, body: SpecBody) -> float | None:
-    """The share of the workload's requests that `fault` may touch; None where that shows in the run alone."""
+def _touched(fault: RequestFault, body: SpecBody, seconds: float) -> float | None:
+    """The share of the requests of so many `seconds` that `fault` may touch; None where the run alone tells."""
     if any(name.lower() in VARYING_HEADERS for name in fault.select.header):
         return None
-    sent = _sent(body) if fault.reads_body() else [RequestFacts(CHAT_PATH, FIXED_HEADERS)]
-    fitting = sum(fault.select.matches(facts) and not fault.unasked(facts) for facts in sent) / len(sent)
     reached = 1.0 if fault.shape is None else fault.shape.reached(fault.dose.hold)
-    return fitting * fault.select.share * reached
+    return _fitting(fault, body, seconds) * fault.select.share * reached
 
 
-def _sent(body: SpecBody) -> list[RequestFacts]:
-    """What the gateway sees of the workload's requests, one for each prompt."""
-    workload, model = body.workload, body.target.model
-    asked = [(prompts_of(stream, workload.seed), stream.tenant) for stream in workload.streams()]
-    bodies = (addressed(model, one.at(at), tenant) for one, tenant in asked for at in range(min(len(one), _LOOKED_AT)))
-    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**body, "stream": True}) for body in bodies]
+def _fitting(fault: RequestFault, body: SpecBody, seconds: float) -> float:
+    """The share of the requests that `fault` selects: of each stream's prompts, weighted by how much it sends."""
+    streams = body.workload.streams()
+    # The only stream that may have no rate is a closed loop, which is all of its load.
+    weights = [stream.arrivals.mean_rate(seconds) or 0.0 for stream in streams] if len(streams) > 1 else [1.0]
+    shares = [_share(fault, _sent(fault, body, stream)) for stream in streams]
+    total = sum(weights)
+    return sum(weight * share for weight, share in zip(weights, shares, strict=True)) / total if total else 0.0
+
+
+def _share(fault: RequestFault, sent: Sequence[RequestFacts]) -> float:
+    return sum(fault.select.matches(facts) and not fault.unasked(facts) for facts in sent) / len(sent)
+
+
+def _sent(fault: RequestFault, body: SpecBody, stream: LoadStream) -> list[RequestFacts]:
+    """What the gateway sees of a stream's requests, one for each prompt."""
+    if not fault.reads_body():
+        return [RequestFacts(CHAT_PATH, FIXED_HEADERS)]
+    prompts, model = prompts_of(stream, body.workload.seed), body.target.model
+    asked = (prompts.at(at) for at in range(min(len(prompts), _LOOKED_AT)))
+    bodies = (addressed(model, prompt, stream.tenant) for prompt in asked)
+    return [RequestFacts(CHAT_PATH, FIXED_HEADERS, {**one, "stream": True}) for one in bodies]
 
 
 def _pods(target: ClusterTarget) -> str:

@@ -16,7 +16,7 @@ from chaosgate.errors import ChaosgateError, UsageError, one_line
 from chaosgate.model.fault import FAULTS, Fault, Goes, Surface
 from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS
-from chaosgate.model.sli import SLIS, Sli
+from chaosgate.model.sli import SLIS, Sli, Statistic
 from chaosgate.model.source import Source, parse_source, read_source
 from chaosgate.model.template import first_spec
 from chaosgate.model.validation import validate, value_at
@@ -42,6 +42,11 @@ GOES: dict[Goes, str] = {
     "expires": "expires: the gateway ends it 5 s after its injector last renewed it, whoever else is gone",
     "undone": "undone: something must revert it; cleanup does, and the sweeper where nobody else can",
     "healed": "healed: nothing reverts it, the target itself must recover",
+}
+STATISTICS: dict[Statistic, str] = {
+    "quantile": "a distribution: name a percentile, such as {named}",
+    "share": "a share of requests",
+    "rate": "a sum over a window's requests, a second",
 }
 BOUNDS: dict[Dimension, str] = {
     "duration": "<= 1s",
@@ -209,11 +214,13 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     named = f"{name}-p95" if quantile else name
     facts = [
         ("unit", HINTS[kind.dimension]),
-        ("statistic", f"a distribution: name a percentile, such as {named}" if quantile else "a share of requests"),
+        ("statistic", STATISTICS[kind.statistic].format(named=named)),
         ("of a request", " ".join((kind.value.__doc__ or "").split())),
     ]
     if quantile:
         facts.append(("if it failed", "it counts as infinitely slow"))
+    if kind.reads_slo:
+        facts.append(("good is", "what keeps every bound of `spec.slo`"))
     if kind.compares:
         facts.append(("compares with", "the prompt's first answer in the baseline"))
     return {

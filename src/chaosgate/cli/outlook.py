@@ -27,7 +27,8 @@ from chaosgate.units import Bound, format_value
 
 Chance = Literal["enough", "depends", "tight", "luck", "never"]
 """`enough`: a target that is well within its bound passes; `tight`: not one request may count against it; `luck`: so
-few requests that chance decides; `never`: no target can pass; `depends`: on where a threshold lies."""
+few requests that chance decides; `never`: no target can pass; `depends`: on where a threshold lies, or how a rate
+varies."""
 Found = tuple[Chance, str]
 """A chance and why."""
 SURE = 0.95
@@ -208,9 +209,14 @@ def _judged(objective: Objective, name: str, bound: Bound, place: Place) -> Outl
     if place.per_window is None:
         return _outlook(objective.name, objective.severity, name, bound, place, *_UNKNOWN)
     sli = resolve_sli(name)
-    decided = _quantile(sli.quantile, place) if sli.quantile is not None else _share(bound, place)
-    chance, why = _worst(*_had(sli, place), decided)
+    chance, why = _worst(*_had(sli, place), _decided(sli, bound, place))
     return _outlook(objective.name, objective.severity, name, bound, place, chance, why)
+
+
+def _decided(sli: SliRef, bound: Bound, place: Place) -> Found:
+    if sli.kind.statistic == "rate":
+        return "depends", "on how much the rate varies between its windows"
+    return _quantile(sli.quantile, place) if sli.quantile is not None else _share(bound, place)
 
 
 def _outlook(

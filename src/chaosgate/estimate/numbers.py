@@ -59,12 +59,12 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
     if blocker is not None:
         value = _value(ref, pooled)
         if value is None and len(pooled) and _are_numbers(ref, pooled):
-            blocker = f"{_failures(pooled)}; {blocker}"
+            blocker = f"{_failures(ref, pooled)}; {blocker}"
         return Numbers(value, None, None, len(pooled), len(measured), blocker)
     strata = [[values for _, values in stratum] for stratum in _strata(measured)]
     borrowed = _borrowed(ref, windows, alike)
     if ref.quantile is not None:
-        return _quantile(ref.quantile, pooled, strata, borrowed)
+        return _quantile(ref, ref.quantile, pooled, strata, borrowed)
     hits = [_hits(stratum) for stratum in strata]
     lower, upper = share_interval(hits, [_hits(group) for group in borrowed], seed)
     return Numbers(_value(ref, pooled), lower, upper, len(pooled), len(measured))
@@ -139,13 +139,20 @@ def _hits(group: Sequence[Floats]) -> Group:
 
 
 def _quantile(
-    quantile: float, pooled: Floats, strata: Sequence[Sequence[Floats]], borrowed: Sequence[Sequence[Floats]]
+    ref: SliRef,
+    quantile: float,
+    pooled: Floats,
+    strata: Sequence[Sequence[Floats]],
+    borrowed: Sequence[Sequence[Floats]],
 ) -> Numbers:
     ranked = RankedValues(strata, borrowed, pooled)
     lower, upper = ranked.lower(quantile), ranked.upper(quantile)
     windows = sum(len(stratum) for stratum in strata)
     value, unbounded = ranked.value(quantile), lower == math.inf
-    said = [_failures(pooled) if math.inf in (value, lower, upper) else None, _open_end(quantile, ranked, lower, upper)]
+    said = [
+        _failures(ref, pooled) if math.inf in (value, lower, upper) else None,
+        _open_end(quantile, ranked, lower, upper),
+    ]
     reason = "; ".join(each for each in said if each is not None) or None
     return Numbers(finite(value), finite(lower), finite(upper), ranked.n, windows, reason, unbounded)
 
@@ -172,8 +179,11 @@ def _rate_blocker(ref: SliRef, pooled: Floats, windows: int) -> str | None:
     return None
 
 
-def _failures(pooled: Floats) -> str:
-    return f"{np.isinf(pooled).sum()} of {len(pooled)} requests failed and count as infinitely slow"
+def _failures(ref: SliRef, pooled: Floats) -> str:
+    counted, failed = ref.kind.counted, f"{np.isinf(pooled).sum()} of {len(pooled)}"
+    if counted == "requests":
+        return f"{failed} requests failed and count as infinitely slow"
+    return f"{failed} {counted} are of requests that failed and count as infinitely slow"
 
 
 def _open_end(quantile: float, ranked: RankedValues, lower: float | None, upper: float | None) -> str | None:

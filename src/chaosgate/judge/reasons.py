@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosgate.model.result import Estimate, Reason, VerdictName, finite
+from chaosgate.model.sli import resolve_sli
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import Dimension, format_value
 
@@ -13,11 +14,12 @@ def plain(verdict: VerdictName, text: str, at: str | None = None) -> Reason:
 
 
 def interval_text(spec: ChaosSpec, estimate: Estimate) -> str:
-    """`212ms (205ms to 220ms, 320 requests in 8 windows)`; guarded requests, where others are not."""
+    """`212ms (205ms to 220ms, 320 requests in 8 windows)`; guarded ones, where others are not; or what else counts."""
     value = format_value(finite(estimate.value), estimate.dimension)
     ends = range_text(estimate.lower, estimate.upper, estimate.dimension)
     guarded = "guarded " if spec.spec.unguarded else ""
-    return f"{value} ({ends}, {estimate.n} {guarded}requests in {estimate.windows} windows)"
+    counted = resolve_sli(estimate.sli).kind.counted
+    return f"{value} ({ends}, {estimate.n} {guarded}{counted} in {estimate.windows} windows)"
 
 
 def range_text(lower: float | None, upper: float | None, dimension: Dimension) -> str:

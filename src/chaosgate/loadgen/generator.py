@@ -153,10 +153,12 @@ class LoadGenerator:
 
         await asyncio.sleep(0)
         self._refill = refill
-        for _ in range(slots):
-            refill()
-        await self._sleep_until(self._settings.seconds, stop)
-        self._refill = None
+        try:
+            for _ in range(slots):
+                refill()
+            await self._sleep_until(self._settings.seconds, stop)
+        finally:
+            self._refill = None
 
     async def _sleep_until(self, due: float, stop: asyncio.Task[Literal[True]]) -> None:
         """Wait for `due` or `stop`, and at least one turn of the event loop, so that answers are read when late."""

@@ -15,11 +15,12 @@ def replayed(arrivals: TraceArrivals, seconds: float) -> Iterator[tuple[float, i
     With `repeat` the trace starts over one mean gap after its last request; without it, and for a single request, the
     load ends there. A trace whose file was never read is a UsageError.
     """
-    if arrivals.times is None:
+    times = arrivals.times
+    if times is None:
         raise UsageError(f"the trace {arrivals.file!r} has not been read; load the spec from its file")
     period = arrivals.period if arrivals.repeat else None
     for lap in count():
-        for row, time in enumerate(arrivals.times):
+        for row, time in enumerate(times):
             at = time / arrivals.speed + lap * (period or 0.0)
             if at >= seconds:
                 return

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
+from itertools import pairwise, repeat
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer, model_validator
@@ -244,6 +246,41 @@ class RampArrivals(_Planned):
         )
 
 
+@dataclass(frozen=True)
+class TraceRows:
+    """The requests of a trace: seconds from the first one and, where they are told, lengths."""
+
+    times: tuple[float, ...]
+    inputs: tuple[int, ...] | None = None
+    outputs: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        """A word for each request, which is the shortest form that a spec can hold."""
+        columns = [map(_shortest, self.times), *(map(str, one) if one else None for one in (self.inputs, self.outputs))]
+        given = [repeat("") if column is None else column for column in columns]
+        return " ".join(",".join(row).rstrip(",") for row in zip(*given, strict=False))
+
+
+@lru_cache(maxsize=64)
+def _read_rows(text: str) -> TraceRows:
+    """The inverse of `str` of `TraceRows`; a ValueError where `text` is no such thing."""
+    try:
+        cells = [(*word.split(","), "", "")[:3] for word in text.split()]
+        times = tuple(float(time) for time, _, _ in cells)
+        lengths = [tuple(int(row[at]) for row in cells) if cells[0][at] else None for at in (1, 2)]
+    except (ValueError, IndexError):
+        raise ValueError("`rows` holds no rows of a trace; leave it out, it is written from `file`") from None
+    return TraceRows(times, *lengths)
+
+
+def _shortest(time: float) -> str:
+    return f"{time:.6f}".rstrip("0").rstrip(".")
+
+
+def _in_order(times: Sequence[float]) -> bool:
+    return times[0] >= 0 and all(earlier <= later for earlier, later in pairwise(times))
+
+
 class TraceArrivals(Frozen):
     """The times of a recorded trace; an open loop."""
 
@@ -257,27 +294,34 @@ class TraceArrivals(Frozen):
     """Start over when the trace ends before the phase; without it the load ends there."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """The file's digest, written when the file is read."""
-    times: tuple[float, ...] | None = None
-    """When requests are due, in seconds from the trace's first one, written when the file is read."""
-    inputs: tuple[int, ...] | None = None
-    """The length of each prompt, written when the file is read, where it tells."""
-    outputs: tuple[int, ...] | None = None
-    """The length of each answer, written when the file is read, where it tells."""
+    rows: str | None = None
+    """What the file holds, written when it is read: a word for each request, of its time in seconds from the first one
+    and, where the file tells them, the lengths of prompt and answer, such as `0.4,120,64`."""
 
     @model_validator(mode="after")
     def _whole(self) -> TraceArrivals:
-        times = self.times or ()
-        if self.times is not None and (not times or times[0] < 0 or any(a > b for a, b in pairwise(times))):
-            raise ValueError("`times` are not in rising order from 0 on; leave it out, it is written from `file`")
-        for name in ("inputs", "outputs"):
-            lengths = getattr(self, name)
-            if lengths is not None and len(lengths) != len(times):
-                raise ValueError(f"`{name}` has {len(lengths)} entries for {len(times)} times; leave it out")
+        if self.rows is not None and not _in_order(_read_rows(self.rows).times):
+            raise ValueError("`rows` are not in the order of their times; leave it out, it is written from `file`")
         return self
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: Any) -> dict[str, Any]:
         return {key: value for key, value in handler(self).items() if value is not None}
+
+    @property
+    def times(self) -> tuple[float, ...] | None:
+        """When requests are due, in seconds from the trace's first one; None before the file is read."""
+        return None if self.rows is None else _read_rows(self.rows).times
+
+    @property
+    def inputs(self) -> tuple[int, ...] | None:
+        """The length of each prompt; None where the file does not tell."""
+        return None if self.rows is None else _read_rows(self.rows).inputs
+
+    @property
+    def outputs(self) -> tuple[int, ...] | None:
+        """The length of each answer; None where the file does not tell."""
+        return None if self.rows is None else _read_rows(self.rows).outputs
 
     @property
     def varies(self) -> bool:
@@ -290,26 +334,26 @@ class TraceArrivals(Frozen):
 
         None before the file is read, and for a single request, which has no gap.
         """
-        if self.times is None or len(self.times) < 2 or self.times[-1] == 0:
+        times = self.times
+        if times is None or len(times) < 2 or times[-1] == 0:
             return None
-        last = self.times[-1]
-        return (last + last / (len(self.times) - 1)) / self.speed
+        return (times[-1] + times[-1] / (len(times) - 1)) / self.speed
 
     def rate_at(self, seconds: float) -> float | None:
         """The mean rate of the trace while it lasts; unknown before the file is read."""
-        period = self.period
-        if self.times is None or period is None:
+        times, period = self.times, self.period
+        if times is None or period is None:
             return None
-        return len(self.times) / period if self.repeat or seconds < period else 0.0
+        return len(times) / period if self.repeat or seconds < period else 0.0
 
     def mean_rate(self, seconds: float) -> float | None:
         """Requests per second over the first `seconds`, counted; unknown before the file is read."""
-        period = self.period
-        if self.times is None or seconds <= 0:
+        times, period = self.times, self.period
+        if times is None or seconds <= 0:
             return self.rate_at(0.0)
         if self.repeat and period is not None and seconds > period:
-            return len(self.times) / period
-        return sum(time / self.speed < seconds for time in self.times) / seconds
+            return len(times) / period
+        return bisect_left(times, seconds * self.speed) / seconds
 
     def describe(self) -> str:
         """The process in words."""

@@ -20,9 +20,8 @@ def csv_rows(text: str, file: str) -> Iterator[tuple[int, dict[str, str]]]:
             if not cells:
                 continue
             if len(cells) != len(columns):
-                raise UsageError(
-                    f"{file}:{reader.line_num}: has {len(cells)} values, and the first line names {len(columns)} columns"
-                )
+                place, named = f"{file}:{reader.line_num}", len(columns)
+                raise UsageError(f"{place}: has {len(cells)} values, and the first line names {named} columns")
             yield reader.line_num, dict(zip(columns, cells, strict=True))
     except csv.Error as error:
         raise UsageError(f"{file}:{reader.line_num}: is no CSV: {error}") from error

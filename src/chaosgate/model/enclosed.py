@@ -6,7 +6,7 @@ A trace becomes its times and lengths, a file of prompts its text; both keep the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,25 @@ from chaosgate.model.source import DataPath
 from chaosgate.model.trace_file import read_trace
 from chaosgate.model.validation import value_at
 
-MAX_PROMPT_BYTES = 256 << 10
-"""The largest file of prompts that a spec may hold: its resolved form travels whole to every step."""
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a file is taken in."""
+
+    requests: int
+    """Of a trace."""
+    prompt_bytes: int
+    """Of a file of prompts."""
+
+
+OF_SPEC = Limits(requests=5_000, prompt_bytes=64 << 10)
+"""A trace of some 90 KB: on Argo a step is handed its spec in a variable of 128 KiB at most."""
+OF_LOAD = Limits(requests=1_000_000, prompt_bytes=4 << 20)
+"""For a load that is sent from where its files are."""
 MAX_TRACE_BYTES = 16 << 20
 """The largest file of a trace that is read."""
+Reader = Callable[[Path, Limits], tuple[bytes, dict[str, str]]]
+"""Reads a file: its bytes, and the keys under which the spec holds them."""
 WORKLOAD: DataPath = ("spec", "workload")
 
 
@@ -31,14 +46,14 @@ class Enclosed:
     problems: list[Problem] = field(default_factory=list)
 
 
-def enclose(data: Any, folder: Path) -> Enclosed:
+def enclose(data: Any, folder: Path, limits: Limits = OF_SPEC) -> Enclosed:
     """`data` with the files that its workload names, read from `folder`; what holds its content already is left."""
     found = Enclosed(data)
     for path in _loads(data):
-        for key, reader in (("arrivals", _trace), ("prompts", _prompts)):
+        for key, read in (("arrivals", _trace), ("prompts", _prompts)):
             given = value_at(data, (*path, key))
             if isinstance(given, dict) and isinstance(given.get("file"), str) and not _is_whole(given):
-                _read(found, (*path, key), given, folder, reader)
+                _take_in(found, (*path, key), read, folder / given["file"], limits)
     return found
 
 
@@ -51,17 +66,16 @@ def _loads(data: Any) -> Iterator[DataPath]:
 
 
 def _is_whole(given: dict[str, Any]) -> bool:
-    return "times" in given or "text" in given
+    return "rows" in given or "text" in given
 
 
-def _read(found: Enclosed, path: DataPath, given: dict[str, Any], folder: Path, reader: Any) -> None:
-    file = folder / given["file"]
+def _take_in(found: Enclosed, path: DataPath, read: Reader, file: Path, limits: Limits) -> None:
     try:
-        content = _bytes(file, MAX_TRACE_BYTES if reader is _trace else MAX_PROMPT_BYTES)
-        written = {**given, "sha256": hashlib.sha256(content).hexdigest(), **reader(content, str(file))}
+        content, held = read(file, limits)
     except UsageError as error:
         found.problems += [Problem((*path, "file"), line) for line in str(error).splitlines()]
     else:
+        written = {**value_at(found.data, path), "sha256": hashlib.sha256(content).hexdigest(), **held}
         found.data = _with(found.data, path, written)
 
 
@@ -73,19 +87,25 @@ def _bytes(file: Path, most: int) -> bytes:
         cause = getattr(error, "strerror", None) or error
         raise UsageError(f"{file}: cannot be read: {cause}; a file is named relative to the spec") from error
     if len(content) > most:
-        raise UsageError(f"{file}: is larger than {most >> 10} KiB, the most that a spec takes in; name a part of it")
+        raise UsageError(f"{file}: is larger than {most >> 10} KiB, the most that is taken in; name a part of it")
     return content
 
 
-def _trace(content: bytes, file: str) -> dict[str, Any]:
-    rows = read_trace(content, file)
-    lengths = {"inputs": rows.inputs, "outputs": rows.outputs}
-    return {"times": rows.times, **{key: value for key, value in lengths.items() if value is not None}}
+def _trace(file: Path, limits: Limits) -> tuple[bytes, dict[str, str]]:
+    content = _bytes(file, MAX_TRACE_BYTES)
+    rows = read_trace(content, str(file))
+    if len(rows.times) > limits.requests:
+        raise UsageError(
+            f"{file}: has {len(rows.times)} requests; at most {limits.requests} are taken in: cut the file, such as by "
+            f"`head -n {limits.requests + 1} {file.name} > part{file.suffix}`"
+        )
+    return content, {"rows": str(rows)}
 
 
-def _prompts(content: bytes, file: str) -> dict[str, Any]:
+def _prompts(file: Path, limits: Limits) -> tuple[bytes, dict[str, str]]:
+    content = _bytes(file, limits.prompt_bytes)
     try:
-        return {"text": content.decode("utf-8-sig")}
+        return content, {"text": content.decode("utf-8-sig")}
     except UnicodeDecodeError as error:
         raise UsageError(f"{file}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
 

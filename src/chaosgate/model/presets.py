@@ -35,8 +35,8 @@ def presets() -> Mapping[str, Preset]:
 _WARM_UP = Preset(
     name="warm-up",
     shows="What a service does that has just started: weights load, caches are cold, and no two prompts share a begin.",
-    field="Gaps between requests of 80 ms with a standard deviation of 20 ms. Gamma gaps of shape 16 have both, as "
-    "1 / sqrt(16) is 20 / 80, and unlike normal ones none is negative.",
+    field="Load jitter of 80 ms give or take 20 ms, normal. Read here as gaps between requests: gamma gaps of shape 16 "
+    "have that mean and deviation, as 1 / sqrt(16) is 20 / 80, and none is negative. Slow loading itself is no load.",
     ours="The lengths of prompts and answers.",
     workload={
         "arrivals": {"process": "gamma", "rate": "12.5/s", "burstiness": 16.0},
@@ -47,8 +47,8 @@ _WARM_UP = Preset(
 _STEADY = Preset(
     name="steady",
     shows="A service in its routine: independent users, and answers that differ little.",
-    field="A token time that varies by 15 % either way. A client cannot set the server's token time; it asks for "
-    "answers whose length varies by as much, 54 to 74 tokens, so that the work of a request does.",
+    field="A token time that varies by 15 % either way, and KV eviction up to 35 %. Both are the server's: a client "
+    "can only ask for answers whose length varies by as much, 54 to 74 tokens, so that the work of a request does.",
     ours="The rate, the mean lengths, and the uniform distribution.",
     workload={
         "arrivals": {"process": "poisson", "rate": "12.5/s"},

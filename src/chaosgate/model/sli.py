@@ -27,6 +27,9 @@ class Sli(ABC):
     the values of a window's requests over the window's length, per second."""
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
+    counted: ClassVar[str] = "requests"
+    """What its numbers are counted as, for people: of a kind with several a request, such as the gaps between tokens,
+    these are not requests."""
     reads_slo: ClassVar[bool] = False
     """Whether it reads the spec's `slo`, the bounds that one request must keep; a stop condition does not know them."""
     ages: ClassVar[bool] = True
@@ -53,18 +56,17 @@ class Sli(ABC):
 
         A request that its client cancelled has not failed.
         """
-        return float("inf") if cls._failed(sample) else cls.value(sample)
+        if cls.statistic == "quantile" and sample.observation.outcome not in ("ok", "cancelled"):
+            return float("inf")
+        return cls.value(sample)
 
     @classmethod
     def adjusted_values(cls, sample: Sample) -> Sequence[float]:
         """Like `values`, but a request that failed is one infinite number, as in `adjusted`."""
-        if sample.observation.outcome == "cancelled":
-            return ()
-        return INFINITE if cls._failed(sample) else cls.values(sample)
-
-    @classmethod
-    def _failed(cls, sample: Sample) -> bool:
-        return cls.statistic == "quantile" and sample.observation.outcome not in ("ok", "cancelled")
+        outcome = sample.observation.outcome
+        if outcome == "ok" or (cls.statistic != "quantile" and outcome != "cancelled"):
+            return cls.values(sample)
+        return () if outcome == "cancelled" else INFINITE
 
 
 SLIS: Registry[Sli] = Registry("SLI", Sli)

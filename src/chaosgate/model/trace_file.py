@@ -14,12 +14,10 @@ from pathlib import PurePath
 from typing import Any
 
 from chaosgate.errors import UsageError, one_line
+from chaosgate.model.arrivals import TraceRows
 from chaosgate.model.csv_rows import csv_rows
 from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
 from chaosgate.strict_json import parse_json
-
-MAX_REQUESTS = 20_000
-"""Requests of a trace that a spec may hold: its resolved form, some 400 kilobytes, travels whole to every step."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +35,6 @@ class TraceForm:
     def missing(self, columns: Sequence[str]) -> bool:
         """Whether `columns` are not those of this form."""
         return self.time not in columns or not set(columns) <= {self.time, self.input, self.output, *self.also}
-
-
-@dataclass(frozen=True)
-class TraceRows:
-    """A trace as it is replayed: seconds from its first request, and lengths where it tells them."""
-
-    form: str
-    times: tuple[float, ...]
-    inputs: tuple[int, ...] | None
-    outputs: tuple[int, ...] | None
 
 
 def _number(read: Any) -> float:
@@ -97,15 +85,10 @@ def read_trace(data: bytes, file: str) -> TraceRows:
     form = _form(rows[0][1], file)
     lengths = [key if key in rows[0][1] else None for key in (form.input, form.output)]
     read = sorted((_row(row, form, lengths, f"{file}:{line}") for line, row in rows), key=lambda one: one[0])
-    if len(read) > MAX_REQUESTS:
-        raise UsageError(
-            f"{file}: has {len(read)} requests; a spec holds at most {MAX_REQUESTS}: cut the file, such as by "
-            f"`head -n {MAX_REQUESTS + 1} {PurePath(file).name} > part{PurePath(file).suffix}`"
-        )
     first = read[0][0]
-    # Microseconds are finer than any client's clock, and keep the spec short.
+    # Microseconds are finer than any client keeps a schedule, and keep a spec short.
     times = tuple(round(at - first, 6) for at, _, _ in read)
-    return TraceRows(form.name, times, _column(one[1] for one in read), _column(one[2] for one in read))
+    return TraceRows(times, _column(one[1] for one in read), _column(one[2] for one in read))
 
 
 def _column(lengths: Iterator[int | None]) -> tuple[int, ...] | None:

@@ -21,6 +21,7 @@ class InterTokenLatency(Sli):
 
     dimension: ClassVar[Dimension] = "duration"
     statistic: ClassVar[Statistic] = "quantile"
+    counted: ClassVar[str] = "gaps"
 
     @staticmethod
     def value(sample: Sample) -> float | None:

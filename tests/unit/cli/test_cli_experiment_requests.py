@@ -10,7 +10,7 @@ from simulated_run import LATENCY, stream_spec
 from chaosgate.cli.experiment import Experiment, experiment_of
 from chaosgate.cli.experiment_text import experiment_text
 from chaosgate.model.carrier import Carrier
-from chaosgate.model.spec import Prompts
+from chaosgate.model.workload import SetPrompts
 
 ENGINE_MODEL = "embedded/tiny"
 TENANTS = ("tenant-a", "tenant-b")
@@ -18,7 +18,7 @@ TENANTS = ("tenant-a", "tenant-b")
 
 def experiment(prompts: str = "recall-24", **fields: Any) -> Experiment:
     spec = stream_spec(faults=({**LATENCY, **fields},))
-    workload = spec.spec.workload.model_copy(update={"prompts": Prompts(set=prompts)})
+    workload = spec.spec.workload.model_copy(update={"prompts": SetPrompts(set=prompts)})
     body = spec.spec.model_copy(update={"workload": workload})
     return experiment_of(spec.model_copy(update={"spec": body}), Carrier())
 

@@ -14,7 +14,7 @@ from chaosgate.model.workload import Workload
 
 
 def trace(**more: Any) -> TraceArrivals:
-    given = {"process": "trace", "file": "t.csv", "times": (0.0, 1.0, 1.0, 4.0), **more}
+    given = {"process": "trace", "file": "t.csv", "rows": "0 1 1 4", **more}
     return TraceArrivals.model_validate(given)
 
 
@@ -47,7 +47,7 @@ def test_rates_are_those_of_the_trace_while_it_lasts() -> None:
 
 
 def test_a_single_request_is_not_repeated() -> None:
-    assert list(replayed(trace(times=(0.0,), repeat=True), 60.0)) == [(0.0, 0)]
+    assert list(replayed(trace(rows="0", repeat=True), 60.0)) == [(0.0, 0)]
 
 
 def test_a_trace_that_was_never_read_is_refused() -> None:
@@ -58,8 +58,10 @@ def test_a_trace_that_was_never_read_is_refused() -> None:
 
 def test_requests_are_as_long_as_the_trace_tells_also_when_it_starts_over() -> None:
     arrivals = {
-        **{"process": "trace", "file": "t.csv", "repeat": True},
-        **{"times": (0.0, 1.0), "inputs": (3, 50), "outputs": (7, 9)},
+        "process": "trace",
+        "file": "t.csv",
+        "repeat": True,
+        "rows": "0,3,7 1,50,9",
     }
     load = Workload.model_validate({"arrivals": arrivals, "prompts": {"lengths": "trace"}})
     calls = list(Calls(load, "block1", 0.0).due(4.0, WHOLE))

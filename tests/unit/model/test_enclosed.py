@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from chaosgate.errors import SpecError
-from chaosgate.model import enclosed
+from chaosgate.model import load as load_module
+from chaosgate.model.enclosed import Limits, enclose
 from chaosgate.model.load import load_spec, spec_from_data
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.model.workload import FilePrompts
@@ -37,9 +39,12 @@ def test_a_trace_beside_the_spec_becomes_part_of_it(tmp_path: Path) -> None:
     spec = load(tmp_path, (ARRIVALS, TRACE), (PROMPTS, "prompts: {lengths: trace}"))
     told = spec.spec.workload.to_json()["arrivals"]
     assert told == {
-        **{"process": "trace", "file": "in/t.csv", "speed": 1.0, "repeat": True},
+        "process": "trace",
+        "file": "in/t.csv",
+        "speed": 1.0,
+        "repeat": True,
         "sha256": hashlib.sha256((tmp_path / "in/t.csv").read_bytes()).hexdigest(),
-        **{"times": [0.0, 2.0], "inputs": [5, 7], "outputs": [6, 8]},
+        "rows": "0,5,6 2,7,8",
     }
 
 
@@ -88,9 +93,9 @@ def test_a_file_that_cannot_be_taken_in_is_told_where_it_is_named(
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enclosed, "MAX_PROMPT_BYTES", 1024)
+    monkeypatch.setattr(load_module, "enclose", partial(enclose, limits=Limits(2, 1024)))
     write(tmp_path, "p.csv", "prompt\n" + "word\n" * 1000)
-    with pytest.raises(SpecError, match="is larger than 1 KiB, the most that a spec takes in; name a part of it"):
+    with pytest.raises(SpecError, match="is larger than 1 KiB, the most that is taken in; name a part of it"):
         load(tmp_path, (PROMPTS, "prompts: {file: p.csv}"))
 
 
@@ -98,3 +103,13 @@ def test_lengths_of_a_trace_without_lengths_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "in/t.csv", "at\n1\n3\n")
     with pytest.raises(SpecError, match=r"`lengths: trace`: in/t.csv tells no lengths"):
         load(tmp_path, (ARRIVALS, TRACE), (PROMPTS, "prompts: {lengths: trace}"))
+
+
+def test_a_trace_that_is_too_long_for_a_spec_says_how_to_cut_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_module, "enclose", partial(enclose, limits=Limits(2, 1024)))
+    write(tmp_path, "in/t.csv", "at\n1\n2\n3\n")
+    said = r"has 3 requests; at most 2 are taken in: cut the file, such as by `head -n 3 t.csv > part.csv`"
+    with pytest.raises(SpecError, match=said):
+        load(tmp_path, (ARRIVALS, TRACE))

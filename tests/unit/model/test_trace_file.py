@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chaosgate.errors import UsageError
-from chaosgate.model import trace_file
+from chaosgate.model.arrivals import TraceArrivals, TraceRows
+from chaosgate.model.enclosed import OF_SPEC
 from chaosgate.model.trace_file import read_trace
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
@@ -30,27 +31,25 @@ MOONCAKE = """{"timestamp": 0, "input_length": 6758, "output_length": 500, "hash
 
 
 @pytest.mark.parametrize(
-    ("text", "file", "form", "times", "inputs", "outputs"),
+    ("text", "file", "times", "inputs", "outputs"),
     [
-        (AZURE, "azure.csv", "Azure", (0.0, 0.052, 0.098189), (4808, 3180, 110), (10, 8, 27)),
-        (AZURE_2024, "azure.csv", "Azure", (0.0, 1.007405), (2162, 2399), (5, 6)),
+        (AZURE, "azure.csv", (0.0, 0.052, 0.098189), (4808, 3180, 110), (10, 8, 27)),
+        (AZURE_2024, "azure.csv", (0.0, 1.007405), (2162, 2399), (5, 6)),
         # A response of 0 tokens is one that failed when the trace was taken; a request cannot ask for none.
-        (BURST_GPT, "burst.csv", "BurstGPT", (0.0, 40.0, 40.0), (472, 1087, 417), (18, 230, 1)),
-        (MOONCAKE, "mooncake.jsonl", "Mooncake", (0.0, 3.052), (6758, 7319), (500, 490)),
-        ("at\n1.5\n0.5\n", "own.csv", "plain", (0.0, 1.0), None, None),
-        ('{"at": 3, "input": 5}\n{"at": 4, "input": 6}\n', "own.jsonl", "plain", (0.0, 1.0), (5, 6), None),
+        (BURST_GPT, "burst.csv", (0.0, 40.0, 40.0), (472, 1087, 417), (18, 230, 1)),
+        (MOONCAKE, "mooncake.jsonl", (0.0, 3.052), (6758, 7319), (500, 490)),
+        ("at\n1.5\n0.5\n", "own.csv", (0.0, 1.0), None, None),
+        ('{"at": 3, "input": 5}\n{"at": 4, "input": 6}\n', "own.jsonl", (0.0, 1.0), (5, 6), None),
     ],
 )
 def test_a_trace_is_read_by_its_columns(
     text: str,
     file: str,
-    form: str,
     times: tuple[float, ...],
     inputs: tuple[int, ...] | None,
     outputs: tuple[int, ...] | None,
 ) -> None:
     read = read_trace(text.encode(), file)
-    assert read.form == form
     assert read.times == pytest.approx(times, abs=1e-6)
     assert (read.inputs, read.outputs) == (inputs, outputs)
 
@@ -95,16 +94,20 @@ def test_a_file_that_is_no_utf8_is_refused() -> None:
         read_trace(b"at\n\xff\n", "t.csv")
 
 
-def test_a_trace_that_is_too_long_for_a_spec_says_how_to_cut_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_file, "MAX_REQUESTS", 2)
-    with pytest.raises(UsageError) as refused:
-        read_trace(b"at\n1\n2\n3\n", "in/t.csv")
-    assert str(refused.value) == (
-        "in/t.csv: has 3 requests; a spec holds at most 2: cut the file, such as by `head -n 3 t.csv > part.csv`"
-    )
+lengths = st.none() | st.lists(st.integers(1, 200_000), min_size=20, max_size=20).map(tuple)
 
 
-def test_the_longest_trace_stays_small_in_a_spec() -> None:
-    lines = "\n".join(f"{at / 7:.6f},{1000 + at % 5000},{at % 900}" for at in range(trace_file.MAX_REQUESTS))
+@given(st.lists(st.integers(0, 10**10), min_size=20, max_size=20).map(sorted), lengths, lengths)
+def test_rows_are_read_back_as_they_were_written(
+    micros: list[int], inputs: tuple[int, ...] | None, outputs: tuple[int, ...] | None
+) -> None:
+    times = tuple(at / 1e6 for at in micros)
+    text = str(TraceRows(times, inputs, outputs))
+    read = TraceArrivals.model_validate({"process": "trace", "file": "t.csv", "rows": text})
+    assert (read.times, read.inputs, read.outputs) == (times, inputs, outputs)
+
+
+def test_the_longest_trace_of_a_spec_fits_into_what_argo_hands_to_a_step() -> None:
+    lines = "\n".join(f"{at / 7:.6f},{1000 + at % 5000},{at % 900}" for at in range(OF_SPEC.requests))
     read = read_trace(f"at,input,output\n{lines}\n".encode(), "t.csv")
-    assert len(json.dumps([read.times, read.inputs, read.outputs])) < 600_000
+    assert len(str(read)) < 110_000

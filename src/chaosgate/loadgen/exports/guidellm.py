@@ -35,8 +35,8 @@ def export(observations: Iterable[Observation]) -> dict[str, Any]:
 
     def of(measure: Measure, made: Callable[[Pairs], dict[str, Any]] = distribution) -> dict[str, Any]:
         pairs = {status: [pair for each in group for pair in measure(each)] for status, group in by_status.items()}
-        pairs["total"] = [pair for group in list(pairs.values()) for pair in group]
-        return {status: made(group) for status, group in pairs.items()}
+        total = [pair for group in pairs.values() for pair in group]
+        return {status: made(group) for status, group in pairs.items()} | {"total": made(total)}
 
     def rate(measure: Measure) -> dict[str, Any]:
         return of(measure, lambda pairs: paced(pairs, begin, end))

@@ -90,7 +90,8 @@ def _merged(pairs: Pairs) -> tuple[Floats, Floats]:
     """Each value once, sorted, with its whole weight; those without weight are left out unless none has any."""
     given = np.array(pairs, dtype=float).reshape(-1, 2)
     values, places = np.unique(given[:, 0], return_inverse=True)
-    weights = np.bincount(places, weights=given[:, 1], minlength=len(values))
+    weights = np.zeros(len(values))
+    np.add.at(weights, places, given[:, 1])
     if weights.sum() <= LEAST:
         return values[weights > 0], np.ones(int((weights > 0).sum()))
     return values[weights > 0], weights[weights > 0]

@@ -1,4 +1,4 @@
-"""One small load that every exporter is checked on: nine requests, as their client saw them.
+"""One small load that every exporter is checked on: eleven requests, as their client saw them.
 
 An event is its time and what it brings: `open` an empty delta, `text`, `reason`ing, `stop` the finish reason alone,
 `end` text and finish reason, or (completion tokens, prompt tokens) of usage figures.
@@ -64,4 +64,6 @@ RUN = (
     Traced(1.5, 1.5, ((1.6, "open"), (1.7, "text"), (1.8, "text")), 1.9, "cut"),
     Traced(1.75, 1.75, ((1.8, "text"), (1.9, "text"), (2.05, "end"), (2.06, (3, 8))), 2.5),
     Traced(2.0, 2.0, (), 2.1, "error"),
+    Traced(2.1, 2.1, ((2.2, "open"), (2.2, "text"), (2.3, "text")), 2.35, "cancelled"),
+    Traced(2.25, 2.25, ((2.3, "open"), (2.3, "text"), (2.35, "text"), (2.4, "end"), (2.4, (3, 6))), 2.41),
 )
