@@ -158,8 +158,11 @@ def true_p95() -> float:
     free, taken = [0.0] * SLOTS, []
     for number in range(round(STALL_RUN * SLOW_RATE)):
         due = number / SLOW_RATE
-        done = max(due, heapq.heappop(free)) + SERVICE
-        done += STALL if STALL_AT <= done < STALL_AT + STALL else 0.0
+        begun = max(due, heapq.heappop(free))
+        if STALL_AT <= begun < STALL_AT + STALL:
+            begun = STALL_AT + STALL
+        done = begun + SERVICE
+        done += STALL if begun < STALL_AT <= done else 0.0
         heapq.heappush(free, done)
         taken.append(done - due)
     return sorted(taken)[round(0.95 * len(taken)) - 1]

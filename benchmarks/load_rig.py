@@ -108,11 +108,14 @@ class Engine:
         self._busy -= 1
         self._begin()
 
-    def stalled_until(self, now: float) -> float:
-        """When work that would be done at `now` is done: later when that is in the stall."""
-        begun = self._told.first_post or now
-        left = begun + self._script.stall_at + self._script.stall - now
-        return now + self._script.stall if 0 < left <= self._script.stall else now
+    def done_at(self, begun: float) -> float:
+        """When work that is begun at `begun`, on the monotonic clock, is done: it stands still during the stall."""
+        script = self._script
+        stall = (self._told.first_post or begun) + script.stall_at
+        if stall <= begun < stall + script.stall:
+            begun = stall + script.stall
+        done = begun + script.service
+        return done + script.stall if begun < stall <= done else done
 
     def _begin(self) -> None:
         while self._waiting and (not self._script.slots or self._busy < self._script.slots):
@@ -153,8 +156,7 @@ class Mock(asyncio.Protocol):
 
     def _serve(self, came: float) -> None:
         if self._script.service:
-            begun = time.monotonic()
-            self._at(self._engine.stalled_until(begun + self._script.service), lambda: self._all(came))
+            self._at(self._engine.done_at(time.monotonic()), lambda: self._all(came))
         elif self._script.first:
             self._at(time.monotonic() + self._script.first, lambda: self._all(came))
         else:
