@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from chaosgate.model.annotations import branches, describe, dimension_of, is_union, strip, yaml_word
-from chaosgate.model.validation import PATTERNS
+from chaosgate.model.pattern_words import PATTERNS
 from chaosgate.units import HINTS, format_value
 
 _LIMITS = (("gt", "more than"), ("ge", "at least"), ("lt", "less than"), ("le", "at most"))

@@ -145,9 +145,7 @@ class Phase:
                 return
             await asyncio.sleep(POLL)
 
-    async def watch_seconds(
-        self, admin: GatewayAdmin, stats: LiveStats, load: Load, clock: PhaseClock
-    ) -> None:
+    async def watch_seconds(self, admin: GatewayAdmin, stats: LiveStats, load: Load, clock: PhaseClock) -> None:
         """Each second: tell the numbers, and halt the run at the gateway when a stop condition holds."""
         watch = StopWatch(self.spec.spec.safety.stop_when, self.planned, await self.spent_before(admin))
         recent: deque[LiveSample] = deque(maxlen=SHOWN_SECONDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from chaosgate.draws import uniform
 from chaosgate.loadgen.arrivals import schedule
@@ -41,9 +42,12 @@ class Calls:
         self._streams = workload.streams()
         self._prompts = [prompts_of(stream, workload.seed) for stream in self._streams]
 
-    def due(self, seconds: float, part: Part) -> Iterator[Call]:
-        """The requests of an open loop that are due in the first `seconds` and that `part` sends, in order."""
-        for number, due in enumerate(schedule(self._workload, seconds, self._phase)):
+    def due(self, seconds: float, part: Part, most: int | None = None) -> Iterator[Call]:
+        """The requests of an open loop that are due in the first `seconds` and that `part` sends, in order.
+
+        Of the whole load they are the first `most`.
+        """
+        for number, due in enumerate(islice(schedule(self._workload, seconds, self._phase), most)):
             if part.has(number):
                 asked = due.index if due.row is None else due.row
                 yield self._call(number, due.at, due.stream, asked)

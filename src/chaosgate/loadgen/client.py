@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
 import msgspec
 
+from chaosgate.errors import one_line
 from chaosgate.loadgen.deadline import Deadlines
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
@@ -25,6 +28,11 @@ VARYING_HEADERS = frozenset(
 )
 """Headers, in small letters, that every request has, with values that only a run knows."""
 
+MAX_SAID = 4096
+"""Bytes of the body of an error that are read."""
+MAX_WHY = 200
+"""Characters of a reason that are kept."""
+
 KEEP_ALIVE = 4.0
 """Seconds an idle connection is kept: less than the 5 s after which uvicorn, vLLM's HTTP server, closes it.
 
@@ -32,9 +40,13 @@ A request sent on a connection that the server is just closing would count as a 
 """
 
 
-def open_session() -> aiohttp.ClientSession:
-    """The session of a phase: any number of connections, kept alive, no cookies, no time-out of its own."""
+def open_session(headers: Mapping[str, str] | None = None) -> aiohttp.ClientSession:
+    """The session of a phase: any number of connections, kept alive, no cookies, no time-out of its own.
+
+    `headers` go with every request.
+    """
     return aiohttp.ClientSession(
+        headers=headers,
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
@@ -83,7 +95,7 @@ class ChatClient:
                 await self._exchange(trace)
             failure: Outcome = "cut"
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            failure = outcome_of(error)
+            failure, trace.why = outcome_of(error), why_of(error)
         trace.settle("ok" if trace.finished and failure in ("cut", "timeout") else failure)
 
     async def _exchange(self, trace: Trace) -> None:
@@ -96,7 +108,8 @@ class ChatClient:
         ) as response:
             trace.status = response.status
             if response.status != 200:
-                raise ValueError(f"HTTP status {response.status}")
+                said = server_words(await response.content.read(MAX_SAID))
+                raise ValueError(f"HTTP status {response.status}: {said}")
             await self._read(response, trace)
 
     async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
@@ -135,6 +148,28 @@ def _encoded(body: dict[str, Any]) -> bytes:
     except UnicodeEncodeError:
         # A lone surrogate in a prompt has no UTF-8; JSON can escape it.
         return json.dumps(body).encode()
+
+
+def server_words(body: bytes) -> str:
+    """What a server says in the body of an error, in one short line: its message, where it is JSON as OpenAI's."""
+    text = body.decode("utf-8", "replace")
+    message: Any = text
+    with suppress(ValueError, AttributeError):
+        data = json.loads(text)
+        message = data.get("error", data.get("detail", data.get("message", text)))
+        message = message.get("message", text) if isinstance(message, dict) else message
+    return shortened(str(message)) or "no words"
+
+
+def shortened(text: str) -> str:
+    """`text` in one line of at most MAX_WHY characters."""
+    line = one_line(text).strip()
+    return line if len(line) <= MAX_WHY else line[: MAX_WHY - 3] + "..."
+
+
+def why_of(error: Exception) -> str:
+    """What went wrong with a request, in one short line."""
+    return shortened(str(error)) or type(error).__name__
 
 
 def outcome_of(error: Exception) -> Outcome:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
@@ -42,6 +42,10 @@ class LoadSettings:
     drain: float
     """How long outstanding requests may take once the sending is over."""
     max_in_flight: int = MAX_IN_FLIGHT
+    requests: int | None = None
+    """How many requests are sent at most, after which the load is over; None: as many as are due."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers that every request has besides its own, such as the key of a server."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
@@ -106,7 +110,7 @@ class LoadGenerator:
             await self.prepare()
         stop = asyncio.create_task(until.wait())
         try:
-            async with open_session() as session:
+            async with open_session(self._settings.headers) as session:
                 with _short_collections():
                     await self._run(self._client(session), stop)
         finally:
@@ -126,12 +130,13 @@ class LoadGenerator:
             await self._give_up()
 
     async def _send_due(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
-        for call in self._calls.due(self._settings.seconds, self._part):
+        for call in self._calls.due(self._settings.seconds, self._part, self._settings.requests):
             await self._sleep_until(call.scheduled, stop)
             if stop.done() or self._failures:
                 return
             self._launch(client, client.trace(call))
-        await self._sleep_until(self._settings.seconds, stop)
+        if self._settings.requests is None:
+            await self._sleep_until(self._settings.seconds, stop)
 
     async def _send_in_turn(self, client: ChatClient, stop: asyncio.Task[Literal[True]], slots: int) -> None:
         def refill() -> None:
@@ -139,7 +144,12 @@ class LoadGenerator:
             if self._failures:
                 stop.cancel()
             if not stop.done() and not stop.cancelling() and (now := self._clock.now()) < self._settings.seconds:
-                self._launch(client, client.trace(self._calls.next(self._numbers(), now)))
+                number = self._numbers()
+                # All are sent; nothing else would wake the sleep below.
+                if self._settings.requests is not None and number >= self._settings.requests:
+                    stop.cancel()
+                else:
+                    self._launch(client, client.trace(self._calls.next(number, now)))
 
         await asyncio.sleep(0)
         self._refill = refill

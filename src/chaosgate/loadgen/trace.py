@@ -77,11 +77,14 @@ class Trace:
         "call",
         "finished",
         "status",
+        "why",
     )
 
     def __init__(self, call: Call, clock: PhaseClock) -> None:
         self.call = call
         self.status: int | None = None
+        self.why: str | None = None
+        """What went wrong, in one line."""
         self.finished = False
         """Whether the stream said that the answer is whole."""
         self._finish: str | None = None
@@ -179,6 +182,7 @@ class Trace:
                 "events": self._events,
                 "reasoning": tuple(self._reasoning),
                 "tenant": self.call.tenant,
+                "why": None if self._outcome == "ok" else self.why,
                 "warmup": self.call.warmup,
             }
         )

@@ -62,6 +62,8 @@ class Observation(Frozen):
     """When each event with reasoning text and no content came; reasoning is no part of the answer."""
     tenant: str | None = None
     """The tenant of the workload that it is of; None where there are none."""
+    why: Line | None = None
+    """What went wrong, as the client or the server said it; None of a whole answer."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
 

@@ -73,6 +73,7 @@ def test_one_token(trace: Trace) -> None:
         "events": 1,
         "reasoning": [],
         "tenant": None,
+        "why": None,
         "warmup": False,
     }
 
