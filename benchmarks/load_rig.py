@@ -225,10 +225,14 @@ async def ours(url: str, seconds: float, arrivals: dict[str, Any], twice: bool) 
     workload = Workload.model_validate(told)
     seen: list[Observation] = []
     settings = LoadSettings(url, MODEL, workload, "bench", seconds, 0.0, drain=60.0)
-    begun, spent = time.perf_counter(), time.process_time()
-    loads = [LoadGenerator(settings, seen.append, PhaseClock())]
+    clock = PhaseClock()
+    loads = [LoadGenerator(settings, seen.append, clock)]
     if twice:
-        loads.append(LoadGenerator(settings, lambda uncounted: None, PhaseClock()))
+        loads.append(LoadGenerator(settings, lambda uncounted: None, clock))
+    for load in loads:
+        await load.prepare()
+    clock.restart()
+    begun, spent = time.perf_counter(), time.process_time()
     await asyncio.gather(*(load.run(asyncio.Event()) for load in loads))
     taken, spent = time.perf_counter() - begun, time.process_time() - spent
     return {"seconds": taken, "cpu": spent, **_seen(seen)}
@@ -279,7 +283,9 @@ def main() -> None:
         seen: Any = uvloop.run(bare(words.where, words.seconds, words.concurrency))
     else:
         open_loop = {"process": "constant", "rate": f"{words.rate:g}/s"}
-        arrivals = {"process": "closed", "concurrency": words.concurrency} if words.concurrency else open_loop
+        # Twice the work, and as much of it in flight.
+        slots = words.concurrency // 2 if words.twice else words.concurrency
+        arrivals = {"process": "closed", "concurrency": slots} if slots else open_loop
         seen = uvloop.run(ours(words.where, words.seconds, arrivals, words.twice))
     print(json.dumps(seen))
 
