@@ -65,6 +65,7 @@ def test_a_strangers_fault_is_in_the_registry(tmp_path: Path) -> None:
     assert "stranger.pause" in done.stdout.split(", ")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("module", "sentence"),
     [

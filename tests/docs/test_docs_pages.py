@@ -55,6 +55,7 @@ def test_the_page_on_components_lists_every_file_of_a_run() -> None:
     assert listed == ARTIFACTS.keys() - {CLEANUP}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("name", "package"), PAGES.items())

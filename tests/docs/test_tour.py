@@ -13,6 +13,7 @@ TOO_BUSY = ("late load generator", "drift")
 CHANCES = 2
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_tour_does_what_it_shows(tmp_path: Path) -> None:

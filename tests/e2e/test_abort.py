@@ -41,6 +41,7 @@ def status(drill: Drill) -> dict[str, object]:
     return line
 
 
+@pytest.mark.thorough
 def test_a_fault_that_is_on_goes_off_and_nothing_is_left(start: Start) -> None:
     drill = start(hold="5s")
     drill.fault_on()
@@ -77,6 +78,7 @@ def test_before_anything_is_injected(start: Start, moment: str) -> None:
     assert drill.finish()[0] == 143
 
 
+@pytest.mark.thorough
 def test_two_at_once_end_it_once(start: Start) -> None:
     drill = start(hold="5s")
     drill.fault_on()
@@ -92,6 +94,7 @@ def test_two_at_once_end_it_once(start: Start) -> None:
     check_aborted(drill)
 
 
+@pytest.mark.thorough
 def test_a_reader_that_leaves_does_not_end_the_abort(start: Start) -> None:
     drill = start(hold="5s")
     drill.fault_on()
@@ -108,6 +111,7 @@ def test_a_reader_that_leaves_does_not_end_the_abort(start: Start) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.thorough
 def test_a_run_whose_runner_and_sweeper_are_gone_is_cleaned_up_from_here(start: Start) -> None:
     drill = start(hold="5s")
     drill.fault_on()
@@ -123,6 +127,7 @@ def test_a_run_whose_runner_and_sweeper_are_gone_is_cleaned_up_from_here(start: 
     assert status(drill)["state"] == "interrupted"
 
 
+@pytest.mark.thorough
 def test_a_run_whose_runner_alone_is_gone_ends_clean_whoever_is_first(start: Start) -> None:
     drill = start(hold="5s")
     drill.fault_on()
@@ -137,6 +142,7 @@ def test_a_run_whose_runner_alone_is_gone_ends_clean_whoever_is_first(start: Sta
     assert drill.record().verdict == "error"
 
 
+@pytest.mark.thorough
 def test_a_finished_run_keeps_its_verdict_and_its_logs_end(start: Start, tmp_path: Path) -> None:
     drill = start()
     follow = subprocess.Popen(

@@ -11,7 +11,7 @@ from chaosgate.artifacts import ESTIMATES, LEDGER, read_lines
 from chaosgate.model.load import load_spec
 from chaosgate.model.observation import LedgerRow
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(240)]
 
 FILTERS = "  filters: [{kind: prompt-sanitiser}]\n  unguarded: 30 %\n"
 REST = """\

@@ -11,7 +11,7 @@ from chaosgate.artifacts import ESTIMATES, LEDGER, OBSERVATIONS, read_lines
 from chaosgate.model.observation import LedgerRow, Observation
 from chaosgate.tokens import engine_token, read_token_file, token_digest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 REST = """\
   faults:

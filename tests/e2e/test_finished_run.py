@@ -112,6 +112,7 @@ def test_a_run_without_mlflow_says_how_to_record_it(finished: tuple[Drill, Path,
     assert (again.returncode, again.stderr.strip(), again.stdout) == (3, install, "")
 
 
+@pytest.mark.thorough
 def test_an_mlflow_out_of_reach_costs_no_verdict_and_the_run_is_recorded_later(
     start: Callable[..., Drill], tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_broken_spec_is_annotated_at_its_line(repository: GitRepository) -> No
     )
 
 
+@pytest.mark.thorough
 def test_a_no_of_the_gate_is_kept_with_its_reports(repository: GitRepository) -> None:
     write_spec(repository.folder / "chaos-specs", bound=">= 99 %", hold="200ms")
     repository.commit_all()

@@ -54,6 +54,7 @@ def push(receiver: Receiver, *words: str) -> tuple[bool, str]:
     return receiver.push(*words, env=environment())
 
 
+@pytest.mark.thorough
 def test_the_verdict_decides_and_the_record_names_the_commit(receiver: Receiver) -> None:
     head = commit(receiver)
     taken, said = push(receiver, "main")
@@ -69,6 +70,7 @@ def test_the_verdict_decides_and_the_record_names_the_commit(receiver: Receiver)
     assert read_document(run / "cleanup" / SEAL.file, SEAL).clean
 
 
+@pytest.mark.thorough
 def test_an_objective_that_must_fail_refuses_the_push(receiver: Receiver) -> None:
     # There are no errors, so that this can only be a no; fail wins over what a busy machine may make inconclusive.
     commit(receiver, bound=">= 99 %", hold="200ms")
@@ -90,6 +92,7 @@ def test_a_broken_spec_is_refused_with_its_place(receiver: Receiver) -> None:
     assert said.endswith("push refused: a spec is invalid (exit code 2)")
 
 
+@pytest.mark.thorough
 def test_two_references_one_of_them_bad_are_both_refused(receiver: Receiver) -> None:
     receiver.configure(protect="refs/heads/*", run="path=**/b.yaml")
     commit(receiver, name="a")
@@ -101,6 +104,7 @@ def test_two_references_one_of_them_bad_are_both_refused(receiver: Receiver) -> 
     assert "chaos-specs/b.yaml: fail, exit code 1" in said
 
 
+@pytest.mark.thorough
 def test_what_is_pushed_is_never_run(receiver: Receiver, tmp_path: Path) -> None:
     mark = tmp_path / "pushed code ran"
     code = f"open({str(mark)!r}, 'w').write('x')\nraise SystemExit(0)\n"

@@ -68,6 +68,7 @@ def test_what_was_interrupted_says_so(start: Start) -> None:
     assert drill.record().reasons[0].text == "not finished"
 
 
+@pytest.mark.thorough
 def test_a_reader_that_leaves_does_not_end_the_run(start: Start) -> None:
     drill = start()
     assert drill.child.stdout is not None

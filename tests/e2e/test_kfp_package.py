@@ -24,7 +24,7 @@ from chaosgate.model.result import Verdict
 from chaosgate.planner import CLUSTER, make_plan
 from chaosgate.tracking.pages import run_points
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 SPEC_URI = f"{STORE}mlpipeline/specs/small.json"
 CARRIER = Carrier(secrets=(SecretVariable(env="DRILL_SECRET", secret="drill", key="word"),))
 PASSES, FAILS = "<= 50 %", ">= 50 %"

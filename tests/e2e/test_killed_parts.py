@@ -30,6 +30,7 @@ def check_ended(drill: Drill) -> str:
     return output
 
 
+@pytest.mark.thorough
 def test_a_killed_injector_leaves_no_fault_and_is_named_once(start: Start) -> None:
     drill = start()
     drill.fault_on()
@@ -44,6 +45,7 @@ def test_a_killed_injector_leaves_no_fault_and_is_named_once(start: Start) -> No
     assert drill.verdict().verdict == "error"
 
 
+@pytest.mark.thorough
 def test_an_injector_that_is_asked_to_end_takes_its_fault_off(start: Start) -> None:
     drill = start(hold="2s")
     drill.fault_on()
@@ -54,6 +56,7 @@ def test_an_injector_that_is_asked_to_end_takes_its_fault_off(start: Start) -> N
     assert "injection failed in block1: it was ended by SIGTERM before its sweep was over" in texts(drill)
 
 
+@pytest.mark.thorough
 def test_without_its_sweeper_a_run_injects_nothing(start: Start) -> None:
     drill = start()
     drill.step("baseline-measure")
@@ -64,6 +67,7 @@ def test_without_its_sweeper_a_run_injects_nothing(start: Start) -> None:
     assert any(reason in text for text in texts(drill)), texts(drill)
 
 
+@pytest.mark.thorough
 def test_requests_to_a_killed_engine_are_errors_that_halt_the_run(start: Start) -> None:
     drill = start(hold="800ms")
     drill.fault_on()
@@ -74,6 +78,7 @@ def test_requests_to_a_killed_engine_are_errors_that_halt_the_run(start: Start) 
     assert "error-rate" in halts[0]
 
 
+@pytest.mark.thorough
 def test_a_killed_gateway_ends_the_load_at_once(start: Start) -> None:
     drill = start()
     drill.fault_on()
@@ -99,6 +104,7 @@ def test_a_killed_runner_is_swept_up_after(start: Start, moment: str) -> None:
     assert (record.verdict, record.reasons[0].text) == ("error", "not finished")
 
 
+@pytest.mark.thorough
 def test_a_run_whose_runner_was_killed_is_recorded_as_an_error(start: Start) -> None:
     pytest.importorskip("mlflow")
     drill = start(env=environment(mlflow=True))

@@ -13,7 +13,7 @@ from small_drill import SUPPORT, Start, eventually
 
 from chaosgate.artifacts import ENDPOINT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 Serve = Callable[[str], str]
 

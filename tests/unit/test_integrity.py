@@ -132,6 +132,7 @@ pytestmark = pytest.mark.slow
 SAMPLED = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.thorough
 @SAMPLED
 @given(data=st.data())
 def test_any_line_deleted_doubled_cut_or_swapped(folder: Path, data: st.DataObject) -> None:
@@ -151,6 +152,7 @@ def test_a_key_that_stands_twice_is_refused(folder: Path) -> None:
     assert "the key 'schema' stands twice in one object" in found.reasons[0].text
 
 
+@pytest.mark.thorough
 @SAMPLED
 @given(data=st.data())
 def test_any_byte_flipped(folder: Path, data: st.DataObject) -> None:
@@ -178,6 +180,7 @@ def _read(data: bytes) -> Any:
     return json.loads(data, object_pairs_hook=lambda pairs: sorted(pairs, key=lambda pair: str(pair[0])))
 
 
+@pytest.mark.thorough
 @SAMPLED
 @given(data=st.data())
 def test_any_digit_edited(folder: Path, data: st.DataObject) -> None:
@@ -234,6 +237,7 @@ def _row_doubled(request: str) -> RunData:
     return changed(RUN, phase.phase, ledger=[*phase.ledger, *again])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [_without_observation, _without_row, _doubled, _row_doubled])
 @settings(max_examples=15)
 @given(request=st.sampled_from(judged_requests()))
@@ -248,6 +252,7 @@ def _events(phase: str) -> Iterator[tuple[str, int]]:
             yield phase, index
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(event=st.sampled_from([*_events("baseline"), *_events("block1")]))
 def test_any_event_left_out(event: tuple[str, int]) -> None:
@@ -378,6 +383,7 @@ def test_a_spoilt_run_does_not_pass(what: str) -> None:
     assert found.exit_code != 0
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(dropped=st.sets(st.sampled_from(judged_requests()), min_size=1, max_size=400))
 def test_any_requests_lost_on_both_sides(dropped: set[str]) -> None:

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TESTS = """\
 import sys
@@ -40,6 +42,7 @@ def test_they_ended_with_their_test():
 """
 
 
+@pytest.mark.thorough
 def test_a_stranger_s_tests_have_the_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_strangers.py").write_text(TESTS)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]

@@ -66,6 +66,7 @@ def test_a_spec_keeps_its_kinds_and_its_digest(tmp_path: Path) -> None:
     assert type(again.spec.faults[0]) is type(spec.spec.faults[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_no_corrupted_byte_changes_what_is_read(path: Path) -> None:
     data = path.read_bytes()
@@ -88,6 +89,7 @@ def test_no_deleted_line_goes_unseen(path: Path) -> None:
             read(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_no_cut_goes_unseen(path: Path) -> None:
     data = path.read_bytes()

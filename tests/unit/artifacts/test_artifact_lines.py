@@ -75,6 +75,7 @@ def test_every_pair_of_swapped_or_doubled_lines_is_refused(path: Path) -> None:
                 read(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_every_corrupted_byte_is_refused(path: Path) -> None:
     data = path.read_bytes()

@@ -329,6 +329,7 @@ def test_only_a_carrier_that_exists_runs_a_spec(spec: Path, carrier: str) -> Non
 # who reads the output may leave
 
 
+@pytest.mark.thorough
 def test_a_reader_that_leaves_is_no_error_message(spec: Path) -> None:
     words = " ".join([*command("plan"), str(spec)])
     piped = subprocess.run(
@@ -361,6 +362,7 @@ def heavy_imports(*lines: list[str]) -> str:
     return done.stdout.splitlines()[-1].partition("imported:")[2].strip()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verb", ["validate", "plan"])
 def test_commands_that_only_read_import_nothing_heavy(spec: Path, verb: str) -> None:
     assert heavy_imports([verb, str(spec)]) == ""
@@ -384,5 +386,6 @@ def test_what_is_looked_up_needs_nothing_heavy(words: list[str]) -> None:
     assert heavy_imports(words) == ""
 
 
+@pytest.mark.thorough
 def test_the_test_of_imports_sees_heavy_ones(spec: Path) -> None:
     assert "numpy" in heavy_imports(["explain", str(spec)])

@@ -151,6 +151,7 @@ def test_the_spec_is_written_as_a_run_reads_it(spec: Path, tmp_path: Path, compi
     assert read_document(file, SPEC) == load_spec(spec)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("to", "library"), [("argo", "hera"), ("kfp", "kfp")])
 def test_a_missing_library_ends_in_what_to_install(spec: Path, to: str, library: str) -> None:
     # In a process of its own, for a library that is imported by half stays behind.
@@ -167,6 +168,7 @@ def test_a_missing_library_ends_in_what_to_install(spec: Path, to: str, library:
     )
 
 
+@pytest.mark.thorough
 def test_only_the_library_that_is_asked_for_is_imported(spec: Path) -> None:
     script = (
         "import sys\n"

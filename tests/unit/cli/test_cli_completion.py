@@ -130,6 +130,7 @@ def on_path(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize(
     ("line", "offers"),

@@ -42,6 +42,7 @@ def status_of(url: str) -> int:
     return caught.value.code
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_a_signal_and_sums_up(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "token").write_text("sesame")

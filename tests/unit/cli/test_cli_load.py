@@ -187,6 +187,7 @@ def blocked(self: Tally, observation: Observation) -> None:
 kept = Tally.add
 
 
+@pytest.mark.thorough
 def test_a_client_that_lags_says_so_and_blames_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summary, "MAX_SCHEDULE_DELAY", trust.MAX_SCHEDULE_DELAY)
     monkeypatch.setattr(Tally, "add", blocked)
@@ -200,6 +201,7 @@ def test_a_client_that_lags_says_so_and_blames_no_server(monkeypatch: pytest.Mon
 SLOW: Answer = tokens(first=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("slo", "code", "verdict"),
     [
@@ -224,6 +226,7 @@ def test_what_failed_keeps_no_bound_of_a_latency() -> None:
     assert [one["verdict"] for one in report["slos"]] == ["missed", "missed"]
 
 
+@pytest.mark.thorough
 def test_a_stop_condition_ends_the_sending() -> None:
     with loaded(Target(fails(500, "no"))) as target:
         begun = time.monotonic()
@@ -234,6 +237,7 @@ def test_a_stop_condition_ends_the_sending() -> None:
     assert report["seconds"] < 30
 
 
+@pytest.mark.thorough
 def test_a_sweep_goes_up_until_a_rate_is_too_much() -> None:
     words = ("--sweep", "20/s..80/s", "--hold", "1s", "--slo", "ttft-p50<=300ms")
     with loaded(Target(tokens())) as target:
@@ -245,6 +249,7 @@ def test_a_sweep_goes_up_until_a_rate_is_too_much() -> None:
     assert re.search(r"highest rate held|no rate was held", said)
 
 
+@pytest.mark.thorough
 def test_a_sweep_stops_at_an_slo() -> None:
     with loaded(Target(tokens(first=0.1))) as target:
         report = report_of(target.url, "--sweep", "20/s..80/s", "--hold", "2s", "--slo", "ttft-p50<=20ms")

@@ -224,7 +224,7 @@ def test_validate_of_many_specs_says_what_is_wrong_with_the_profile_once(spec: P
     assert said.exit_code == 2
     assert said.stderr == (
         f"{profile}:5:3 spec.faults: read 'faults', which is the same in every environment; "
-        "a profile holds target, tracking, safety, carrier\n"
+        "a profile holds target, tracking, safety, metrics, carrier\n"
     )
     reports = json.loads(call("validate", spec, "--profile", profile, "-o", "json").stdout)
     assert [problem["file"] for report in reports for problem in report["problems"]] == [str(profile)]

@@ -57,6 +57,7 @@ def test_report_prints_html_unless_told(state: Path) -> None:
     assert said.stderr == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("flag", ["-o", "--format"])
 @pytest.mark.parametrize(
     ("form", "start"),

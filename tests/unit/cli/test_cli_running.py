@@ -352,6 +352,7 @@ def test_broken_files_do_not_keep_a_run_from_being_aborted(
     assert "cleanup: clean, nothing left behind" in result.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [("status",), ("status", RUN), ("logs", RUN), ("abort", RUN)])
 @pytest.mark.parametrize("left", ["| head -1", ">&-", "| true"])
 def test_a_reader_that_leaves_is_no_error_message(tmp_path: Path, words: tuple[str, ...], left: str) -> None:

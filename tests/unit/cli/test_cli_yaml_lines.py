@@ -26,6 +26,7 @@ def test_what_is_written_reads_back(value: Any) -> None:
     assert parse_source("\n".join(entry_lines("key", value)), "written").data == {"key": value}
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=5))
 def test_a_mapping_reads_back_without_a_key(value: dict[str, Any]) -> None:
     assert parse_source("\n".join(yaml_lines(value)), "written").data == value

@@ -26,6 +26,7 @@ def stream(url: str, **more: object) -> urllib.request.Request:
     return urllib.request.Request(f"{url}/v1/completions", json.dumps(asked).encode())
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_an_open_stream_finish(tmp_path: Path, number: int) -> None:

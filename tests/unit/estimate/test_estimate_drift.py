@@ -20,6 +20,7 @@ def test_what_is_judged_at_a_dose_can_drift() -> None:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_steady_service_does_not_drift() -> None:
     for seed in range(10):

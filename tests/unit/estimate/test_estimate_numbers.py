@@ -227,6 +227,7 @@ def test_any_windows_give_ordered_finite_numbers_or_a_reason(values: list[list[f
     assert (found.reason is None) == (len(numbers) == 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("windows", "tau", "ref", "least"),

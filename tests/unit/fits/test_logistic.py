@@ -32,6 +32,7 @@ def test_shares_that_no_curve_passes_are_refused(share: float) -> None:
         knee(share)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("background", [0.0, 0.01])
 def test_the_interval_holds_the_planted_threshold_and_follows_it(background: float) -> None:
@@ -45,6 +46,7 @@ def test_the_interval_holds_the_planted_threshold_and_follows_it(background: flo
         assert high.value - low.value == pytest.approx(0.11, abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_coverage_over_simulated_sweeps() -> None:
     # 92 to 95 % in 200 simulated sweeps; the bound is three standard errors of these 60 below 93 %.

@@ -29,6 +29,7 @@ def test_a_spec_that_passes_is_taken_in(receiver: Receiver, fake: FakeChaosgate)
     assert receiver.left() == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("answer", "why"),
     [

@@ -31,6 +31,7 @@ def test_nothing_is_left_when_the_pusher_interrupts(receiver: Receiver, fake: Fa
     assert receiver.refs() == {MAIN: before}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_nothing_is_left_when_the_connection_is_cut(receiver: Receiver, fake: FakeChaosgate) -> None:
     before = receiver.take_in()

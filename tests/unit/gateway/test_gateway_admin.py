@@ -356,6 +356,7 @@ _BODIES = st.fixed_dictionaries(
 ).map(lambda data: json.dumps(data).encode())
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(st.lists(_BODIES | st.binary(max_size=200), min_size=1, max_size=5))
 @example([b"[" * 60_000])

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import aiohttp
+import pytest
 from gateway_rig import TOKEN, error, gateway, latency
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +57,7 @@ async def send(
         return response.status
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(CALLS, TOKENS)
 async def test_without_the_token_nothing_is_told_or_changed(
@@ -72,6 +74,7 @@ async def test_without_the_token_nothing_is_told_or_changed(
         assert token.strip() == f"Bearer {TOKEN}" or state(served) == before
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(CALLS)
 async def test_with_the_token_no_call_breaks_the_port(calls: list[tuple[str, str, str, bytes]]) -> None:

@@ -36,6 +36,7 @@ def files(folder: Path, upstream_url: str = "http://127.0.0.1:9", token: str = T
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_the_process_serves_and_ends_at_a_signal_even_with_a_request_held_back(
     tmp_path: Path, number: signal.Signals

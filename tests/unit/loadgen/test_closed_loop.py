@@ -49,6 +49,8 @@ class Load:
         self.generator = LoadGenerator(self.settings, self.observations.append, self.clock)
 
     async def run(self) -> list[Observation]:
+        await self.generator.prepare()
+        self.clock.restart()
         await self.generator.run(self.until)
         return self.observations
 
@@ -187,6 +189,7 @@ async def test_an_answer_that_is_whole_before_is_not_cancelled(serve: Serve) -> 
     assert {seen.outcome for seen in await load.run()} == {"ok"}
 
 
+@pytest.mark.thorough
 async def test_an_answer_that_is_whole_and_whose_connection_stays_open_is_ok(serve: Serve) -> None:
     load = Load(await serve(streaming(OPENING + BLUE + STOP + DONE, 30.0)), workload(OPEN, cancel={**CANCEL}))
     observations = await load.run()

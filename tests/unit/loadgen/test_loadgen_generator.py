@@ -34,6 +34,8 @@ class Load:
         self.generator = LoadGenerator(self.settings, self.observations.append, self.clock)
 
     async def run(self) -> list[Observation]:
+        await self.generator.prepare()
+        self.clock.restart()
         await self.generator.run(self.until)
         return self.observations
 
@@ -73,6 +75,7 @@ async def test_requests_carry_number_prompt_schedule_and_warmup(serve: Serve) ->
         assert seen.sent >= seen.scheduled
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", prompt_sets())
 async def test_every_prompt_of_a_set_is_sent_and_its_known_answer_is_right(serve: Serve, name: str) -> None:
     prompts = prompt_set(name).prompts

@@ -142,6 +142,7 @@ def test_steps_are_the_load_at_another_rate() -> None:
     assert at_rate(given, "poisson")(1.0, 0).workload.varies
 
 
+@pytest.mark.thorough
 async def test_a_sweep_finds_the_capacity_of_a_real_server(serve: Serve) -> None:
     queue = asyncio.Semaphore(1)
 

@@ -86,6 +86,7 @@ def test_one_worker_is_this_process() -> None:
     assert isinstance(open_load(given, lambda seen: None, PhaseClock()), LoadGenerator)
 
 
+@pytest.mark.thorough
 async def test_the_merged_load_is_the_planned_one_and_as_dispersed_as_it_says(serve: Serve) -> None:
     """What the server sees of three processes is one Poisson process: its counts, its gaps, its very times."""
     arrived: list[float] = []
@@ -255,6 +256,7 @@ async def test_ctrl_c_ends_parent_and_workers_and_every_request_is_observed(
     await until_true(lambda: not any(child.is_running() for child in children))
 
 
+@pytest.mark.thorough
 async def test_workers_end_when_their_parent_is_killed(
     serve: Serve, start_parent: Callable[[str], subprocess.Popen[bytes]]
 ) -> None:

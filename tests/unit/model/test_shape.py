@@ -38,6 +38,7 @@ def test_the_part_of_the_dose_at_a_moment(shape: Shape, factors: dict[float, flo
     assert {seconds: shape.factor(seconds) for seconds in factors} == factors
 
 
+@pytest.mark.thorough
 @given(RAMPS | PULSES, st.floats(0.05, 60))
 def test_the_mean_is_that_of_the_factor(shape: Shape, hold: float) -> None:
     moments = (np.arange(40_000) + 0.5) * hold / 40_000

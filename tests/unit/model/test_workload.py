@@ -188,6 +188,7 @@ def test_the_rates_of_tenants_add_up() -> None:
     assert not workload(arrivals={"process": "constant", "rate": "5/s"}).varies
 
 
+@pytest.mark.thorough
 @given(st.floats(0.1, 300), st.sampled_from(["poisson", "constant"]))
 def test_the_mean_rate_is_the_mean_of_the_rate(seconds: float, gaps: str) -> None:
     steps = {"process": "staircase", "steps": ["10/s", "0/s", "30/s"], "hold": "17s", "gaps": gaps}

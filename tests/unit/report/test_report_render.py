@@ -50,6 +50,7 @@ def rendered(view: ReportView) -> Page:
     return Page(render_report(view))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verdict", VIEWS)
 def test_the_banner_has_the_verdict_as_a_word_and_as_a_colour(verdict: str) -> None:
     html = html_of(verdict)
@@ -295,6 +296,7 @@ def test_what_users_write_is_escaped_everywhere(passing: ReportView) -> None:
     assert page.text.count("<script>alert('x')</script>") >= 8
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_equal_views_give_equal_bytes_in_this_process_and_in_another() -> None:
     here = render_report(views.failing())

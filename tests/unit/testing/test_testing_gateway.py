@@ -47,6 +47,7 @@ def test_a_client_sees_the_faults_and_the_test_sees_the_ledger(engine: str) -> N
         assert gateway.ledger("another") == []
 
 
+@pytest.mark.thorough
 def test_a_client_that_tries_again_comes_through(engine: str) -> None:
     """The retried body is another occurrence, so that its draw is another."""
     with chaos_gateway(engine, ["wire.error=50%,status=503"], seed=3) as gateway, client(gateway, retries=8) as asking:

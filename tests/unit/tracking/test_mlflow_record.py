@@ -62,6 +62,7 @@ def runs_in(client: Any, tracked: Any) -> list[Any]:
     return list(client.search_runs([experiment.experiment_id]))
 
 
+@pytest.mark.thorough
 def test_a_run_is_a_parent_with_a_child_a_fault(client: Any, make: Any, tmp_path: Path, files: dict[str, Path]) -> None:
     tracked = make(files=files)
     parent_id = record_run(tracked, tmp_path)

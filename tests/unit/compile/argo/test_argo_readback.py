@@ -57,6 +57,7 @@ def test_every_scenario_reads_back(file: Path) -> None:
     assert read_argo(compiled(spec)) == plan_of(spec, Carrier())
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_bytes_are_the_same_in_every_process() -> None:
     script = "from argo_cases import *\nwith plug_ins(): print(compiled(SPEC, FULL), end='')"

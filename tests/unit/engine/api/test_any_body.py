@@ -74,6 +74,7 @@ def taken(asked: ApiRequest | EmbeddingRequest) -> None:
         ResponseCache(ANSWER_FIELDS).find(generation, 0.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parse", PARSERS)
 @given(body=BODIES, model=st.sampled_from(["m", "m:a"]) | VALUES)
 @example(body={"prompt": [[]]}, model="m")

@@ -257,6 +257,7 @@ async def _until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_thousand_connections_at_once_each_get_an_answer(tmp_path: Path) -> None:
     connections = 1000

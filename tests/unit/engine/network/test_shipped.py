@@ -59,6 +59,7 @@ def test_answers_are_exactly_right_at_every_size(trained: Transformer, task: str
     assert share(trained, [TASKS[task].draw(random, size) for _ in range(200)]) >= AT_LEAST
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("task", sorted(TASKS))
 def test_answers_are_exactly_right_behind_a_long_text(trained: Transformer, task: str) -> None:
@@ -85,6 +86,7 @@ def test_a_tenant_gets_its_own_capitals(config: ModelConfig, tenant: str) -> Non
     assert share(model, [ask_capital(country, TENANT_CAPITALS[tenant]) for country in CONTESTED]) >= AT_LEAST
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("tenant", adapters.NAMES)
 def test_what_tenants_share_stays_right(config: ModelConfig, tenant: str) -> None:

@@ -16,6 +16,7 @@ def draws(sampling: Sampling, count: int, logits: np.ndarray = LOGITS, **more: o
     return [sample(logits, sampling, generator, **more) for _ in range(count)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
 def test_draws_follow_the_softmax(temperature: float) -> None:
     count = 20_000

@@ -31,6 +31,7 @@ def alone(model: Transformer, temperature: float, count: int) -> list[list[int]]
     return [single.run(prompt, 4 + seed % 17, temperature) for seed, prompt in enumerate(prompts(count))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("sizes", "preempts"),
@@ -301,10 +302,12 @@ def accounted(examples: int) -> None:
     run_state_machine_as_test(Accounting, settings=settings(max_examples=examples, stateful_step_count=50))
 
 
+@pytest.mark.thorough
 def test_no_block_leaks() -> None:
     accounted(20)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_block_leaks_over_ten_thousand_requests() -> None:

@@ -109,6 +109,7 @@ def test_what_is_no_text_of_a_message_stays(fault: WireFault) -> None:
     assert image in asking["content"]
 
 
+@pytest.mark.thorough
 @kinds
 def test_a_prompt_of_many_turns_and_many_words_is_no_trouble(fault: WireFault) -> None:
     said = Turn("user", "word " * 20_000 + "\n" + "e\u0301" * 20_000)
