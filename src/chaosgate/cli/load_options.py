@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from chaosgate.cli.load_slo import Slo, parse_slo
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.saturation import Sweep
-from chaosgate.model.enclosed import enclose
+from chaosgate.model.enclosed import OF_LOAD, enclose
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.presets import presets
 from chaosgate.model.safety import StopCondition
@@ -118,6 +118,8 @@ def _refuse_pairs(options: LoadOptions) -> None:
         raise UsageError("--sweep: --for and --requests do not go with it; --hold says how long each step is")
     if options.process is not None and given and given[0] in ("concurrency", "trace", "preset", "sweep"):
         raise UsageError(f"--process: goes with --rate or --staircase; --{given[0]} has its own times")
+    if options.trace is None and options.speed != 1.0:
+        raise UsageError(f"--speed {options.speed:g}: is that of a --trace; name one, or leave it out")
     if options.export is not None and options.file is None:
         raise UsageError(f"--export {options.export}: needs -O FILE, where it is written")
     if options.export is not None and options.sweep is not None:
@@ -155,7 +157,7 @@ def _workload(options: LoadOptions) -> Workload:
         **({} if options.max_tokens is None else {"maxTokens": options.max_tokens}),
         **({} if options.cancel is None else {"cancel": _cancel(options.cancel)}),
     }
-    found = enclose({"spec": {"workload": given}}, Path.cwd())
+    found = enclose({"spec": {"workload": given}}, Path.cwd(), OF_LOAD)
     if found.problems:
         raise UsageError(f"{_option_of(found.problems[0].path)}: {found.problems[0].message}")
     workload, problems = validate(Workload, found.data["spec"]["workload"])
@@ -202,7 +204,9 @@ def _arrivals(options: LoadOptions) -> dict[str, Any]:
     if options.staircase is not None:
         steps = [step.strip() for step in options.staircase.split(",")]
         return {"process": "staircase", "steps": steps, "hold": options.hold, "gaps": options.process or "poisson"}
-    rate = options.rate or (DEFAULT_RATE if options.sweep is None else options.sweep.partition("..")[0])
+    rate = options.rate
+    if rate is None:
+        rate = DEFAULT_RATE if options.sweep is None else options.sweep.partition("..")[0]
     if options.burstiness is not None or options.process == "gamma":
         if options.process not in (None, "gamma"):
             raise UsageError(f"--burstiness: goes with --process gamma, not with {options.process}")

@@ -19,6 +19,7 @@ from chaosgate.cli.load_options import PHASE, LoadOptions, LoadPlan, load_plan
 from chaosgate.cli.load_server import Server, base_url, find_server, key_headers
 from chaosgate.cli.load_tally import Goal, Numbers, Tally
 from chaosgate.cli.load_view import follow
+from chaosgate.errors import one_line
 from chaosgate.loadgen.generator import LoadSettings
 from chaosgate.loadgen.live import LiveStats, StopWatch
 from chaosgate.loadgen.saturation import StepResult, at_rate, run_sweep
@@ -79,7 +80,7 @@ def headline(plan: LoadPlan, server: Server) -> str:
     if plan.sweep is not None:
         what = f"a sweep from {format_rate(plan.sweep.start)}, {format_duration(plan.sweep.hold)} a step"
     length = "" if plan.sweep else f", {_length(plan)}"
-    return f"{without_password(server.url)}, model {server.model}: {what}{length}, seed {plan.workload.seed}"
+    return f"{without_password(server.url)}, model {one_line(server.model)}: {what}{length}, seed {plan.workload.seed}"
 
 
 def _length(plan: LoadPlan) -> str:

@@ -7,16 +7,19 @@ import os
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from chaosgate.errors import DeployError, UsageError, one_line
 from chaosgate.loadgen.client import CHAT_PATH, server_words
-from chaosgate.model.uri import without_password
+from chaosgate.model.uri import why_malformed, without_password
 
 Models = Mapping[str, str | None]
 """The names of models, each with that of the model it is an adapter of, None of one that is none."""
 MOST_LISTED = 8
+MOST_READ = 1 << 20
+"""Bytes of an answer that are read before a load: a server that never ends one must not fill the memory."""
 LOOK_UP = 10.0
 """Seconds that the list of models may take."""
 
@@ -35,15 +38,32 @@ class NoServer(DeployError):
 
 
 def base_url(given: str) -> str:
-    """The address without /v1 and what may follow it; a UsageError where it is none."""
-    url = given.rstrip("/")
+    """The address without /v1 and what may follow it; a UsageError where it is none, without its password."""
+    shown = one_line(_shown(given))
+    if not given or "://" not in given:
+        example = shown or "127.0.0.1:8000"
+        raise UsageError(f"{shown or 'URL'}: is no URL; write http://{example} or https://{example}")
+    if reason := why_malformed(given):
+        raise UsageError(f"{shown}: cannot be read: {reason}")
+    parts = urlsplit(given)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"{shown}: is no URL of a server; write one such as http://127.0.0.1:8000")
+    if parts.query or parts.fragment:
+        raise UsageError(
+            f"{_shown(given.partition('#')[0].partition('?')[0])}: stands before a query or a fragment, to which no "
+            "path can be added; leave it out, and name a key's variable with --api-key-env"
+        )
+    url = parts._replace(query="", fragment="").geturl().rstrip("/")
     for end in (CHAT_PATH, "/v1/completions", "/v1"):
         url = url.removesuffix(end)
-    if "://" not in url:
-        raise UsageError(f"{given}: is no URL; write http://{given} or https://{given}")
-    if not url.startswith(("http://", "https://")) or url.endswith("://"):
-        raise UsageError(f"{given}: is no URL of a server; write one such as http://127.0.0.1:8000")
     return url.rstrip("/")
+
+
+def _shown(given: str) -> str:
+    """`given` without a password, which may stand there without a scheme, too."""
+    if "://" in given:
+        return without_password(given)
+    return without_password(f"http://{given}").removeprefix("http://")
 
 
 def key_headers(name: str | None) -> dict[str, str]:
@@ -96,13 +116,21 @@ async def _models(session: aiohttp.ClientSession, url: str) -> Models | None:
         async with session.get(f"{url}/v1/models", allow_redirects=False) as response:
             if response.status in (401, 403):
                 raise NoServer(_refusal(url, response.status))
-            data = json.loads(await response.read()) if response.status == 200 else None
+            data = json.loads(await _first(response)) if response.status == 200 else None
             return None if data is None else {str(one["id"]): one.get("parent") for one in data["data"]}
     # First: what a certificate fails with is a ValueError, too.
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise NoServer(connection_words(url, error)) from error
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+async def _first(response: aiohttp.ClientResponse) -> bytes:
+    """The first MOST_READ bytes of an answer, or all of it."""
+    said = bytearray()
+    while len(said) < MOST_READ and (chunk := await response.content.readany()):
+        said += chunk
+    return bytes(said[:MOST_READ])
 
 
 async def _check(session: aiohttp.ClientSession, server: Server, known: Models | None, patience: float) -> None:
@@ -117,7 +145,7 @@ async def _check(session: aiohttp.ClientSession, server: Server, known: Models |
     limit = aiohttp.ClientTimeout(total=patience)
     try:
         async with session.post(server.url + CHAT_PATH, json=body, timeout=limit, allow_redirects=False) as response:
-            said = await response.read()
+            said = await _first(response)
             problem = answer_problem(server, response.status, response.content_type, said, known)
     except TimeoutError as error:
         raise NoServer(

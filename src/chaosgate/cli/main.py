@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import traceback
 from typing import Any
@@ -95,8 +96,21 @@ for command in COMMANDS:
     chaosgate.add_command(command)
 
 
+def open_standard_files() -> None:
+    """Put /dev/null where stdin, stdout or stderr is closed.
+
+    The next file or socket would take the number, be taken for it, and libuv aborts the process when it closes it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 def main() -> None:
     """The console script. A crash ends in exit code 3: Python's own for one, 1, is the gate's no."""
+    open_standard_files()
     try:
         chaosgate(prog_name="chaosgate", windows_expand_args=False)
     except OSError as error:

@@ -154,7 +154,7 @@ def server_words(body: bytes) -> str:
     """What a server says in the body of an error, in one short line: its message, where it is JSON as OpenAI's."""
     text = body.decode("utf-8", "replace")
     message: Any = text
-    with suppress(ValueError, AttributeError):
+    with suppress(ValueError, AttributeError, RecursionError):
         data = json.loads(text)
         message = data.get("error", data.get("detail", data.get("message", text)))
         message = message.get("message", text) if isinstance(message, dict) else message

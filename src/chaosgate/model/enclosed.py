@@ -81,6 +81,8 @@ def _take_in(found: Enclosed, path: DataPath, read: Reader, file: Path, limits: 
 
 def _bytes(file: Path, most: int) -> bytes:
     try:
+        if file.is_fifo() or file.is_socket():
+            raise UsageError(f"{file}: is a pipe or a socket, and no file that can be read twice; write it to a file")
         with file.open("rb") as opened:
             content = opened.read(most + 1)
     except (OSError, ValueError) as error:

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from chaosgate.errors import Problem, SpecError
+from chaosgate.model.uri import without_password
 from chaosgate.model.yaml_words import explain
 from chaosgate.registry import nearest, unknown
 
@@ -182,6 +183,8 @@ def yaml_type(value: Any) -> str:
             return "a mapping"
         case list() | tuple():
             return "a list"
+        case str() if (shown := without_password(value)) != value:
+            return repr(shown if len(shown) <= 60 else shown[:57] + "...")
         case str() if len(value) > 60:
             return repr(value[:57] + "...")
         case _:

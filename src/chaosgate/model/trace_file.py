@@ -7,6 +7,7 @@ Azure LLM inference traces (https://github.com/Azure/AzurePublicDataset), BurstG
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,10 @@ from chaosgate.model.arrivals import TraceRows
 from chaosgate.model.csv_rows import csv_rows
 from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
 from chaosgate.strict_json import parse_json
+
+_MOMENT = re.compile(
+    r"([0-9-]{10}[ T][0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{0,12}))?(Z|[+-][0-9]{2}:[0-9]{2})?", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,17 @@ def _milliseconds(read: Any) -> float:
 
 
 def _moment(read: Any) -> float:
-    """Seconds of a date and time such as `2023-11-16 18:15:46.6805900`, of which seven digits may follow the point."""
-    whole, _, fraction = str(read).strip().removesuffix("Z").partition(".")
-    digits, _, _ = fraction.partition("+")
-    return datetime.fromisoformat(f"{whole}+00:00").timestamp() + float(f"0.{digits or 0}")
+    """Seconds of a date and time such as `2023-11-16 18:15:46.6805900`, of which seven digits may follow the point.
+
+    An offset such as `+02:00` counts: over the end of summer time the clock on the wall goes back, and time does not.
+    """
+    found = _MOMENT.fullmatch(str(read).strip())
+    if found is None:
+        raise ValueError("write it as 2023-11-16 18:15:46.68, with an offset such as +02:00 where it is not UTC")
+    whole, digits, offset = found.groups()
+    return datetime.fromisoformat(whole + ("+00:00" if offset in (None, "Z") else offset)).timestamp() + float(
+        f"0.{digits or 0}"
+    )
 
 
 FORMS = (
@@ -86,6 +98,8 @@ def read_trace(data: bytes, file: str) -> TraceRows:
     lengths = [key if key in rows[0][1] else None for key in (form.input, form.output)]
     read = sorted((_row(row, form, lengths, f"{file}:{line}") for line, row in rows), key=lambda one: one[0])
     first = read[0][0]
+    if not math.isfinite(read[-1][0] - first):
+        raise UsageError(f"{file}: reaches from {first:g} s to {read[-1][0]:g} s, further than can be counted")
     # Microseconds are finer than any client keeps a schedule, and keep a spec short.
     times = tuple(round(at - first, 6) for at, _, _ in read)
     return TraceRows(times, _column(one[1] for one in read), _column(one[2] for one in read))

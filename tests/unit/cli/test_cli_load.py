@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from certificates import authority, server_context, signed_by
 from click.testing import CliRunner
 from load_target import Answer, Target, fails, loaded, tokens, whole
 
 from chaosgate.artifacts import OBSERVATIONS, read_lines
+from chaosgate.cli import load_server
 from chaosgate.cli.load_report import LoadReport
 from chaosgate.cli.load_tally import Tally
 from chaosgate.cli.main import chaosgate
@@ -139,6 +145,49 @@ def test_a_server_that_cannot_be_loaded_is_a_sentence(target: Target, words: tup
     assert says in said
     assert len(said.splitlines()) == 1
     assert target.asked == []
+
+
+def without_end() -> Answer:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            while True:
+                await response.write(b"data: " + b"x" * load_server.MOST_READ)
+        return response
+
+    return answer
+
+
+def test_a_first_answer_without_end_is_read_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_server, "MOST_READ", 1 << 16)
+    with loaded(Target(without_end())) as target:
+        server = asyncio.run(load_server.find_server(target.url, None, {}, check=True, patience=300.0))
+    assert (server.model, target.checked) == ("m", 1)
+
+
+def test_a_list_of_models_too_deep_to_read_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def deep(self: Target, request: web.Request) -> web.StreamResponse:
+        return web.Response(body=b"[" * 100_000)
+
+    monkeypatch.setattr(Target, "list", deep)
+    with loaded(Target(tokens())) as target:
+        code, said = invoke(target.url)
+    assert (code, len(said.splitlines())) == (3, 1)
+    assert "does not list its models; name one with --model" in said
+
+
+def test_a_server_s_model_writes_nothing_on_the_terminal() -> None:
+    with loaded(Target(tokens(), models=("m\x1b[2J",))) as target:
+        assert "\x1b" not in invoke(target.url, "--requests", "1")[1]
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_standard_file_ends_in_no_crash(closed: int) -> None:
+    code = f"import os; os.close({closed}); from chaosgate.cli.main import main; main()"
+    with loaded(Target(tokens())) as target:
+        done = subprocess.run([sys.executable, "-c", code, "load", target.url, "--requests", "1"], check=False)
+    assert done.returncode in (0, 3)  # 3: this machine was too slow to send in time
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -84,6 +84,8 @@ def test_bounds_on_requests_and_on_the_load_are_told_apart() -> None:
         ({"concurrency": 0}, "--concurrency: "),
         ({"concurrency": 4, "process": "poisson"}, "--process: goes with --rate or --staircase"),
         ({"burstiness": 0.5, "process": "constant"}, "--burstiness: goes with --process gamma, not with constant"),
+        ({"speed": 2.0}, "--speed 2: is that of a --trace"),
+        ({"rate": ""}, "--rate: read ''"),
         ({"cancel": "10%"}, "--cancel 10%: write a share and a time, such as 10%@500ms"),
         ({"cancel": "10@5ms"}, "--cancel: "),
         ({"prompts": "recal-24"}, "--prompts recal-24: unknown prompt set 'recal-24'; did you mean 'recall-24'?"),
@@ -110,6 +112,41 @@ def test_a_mistake_names_its_option(given: dict[str, Any], says: str) -> None:
         plan(**given)
     assert says in str(refused.value)
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "user:hunter2@127.0.0.1:9",
+        "http://user:hunter2@[::1",
+        "http://user:hunter2@127.0.0.1:abc",
+        "ftp://user:hunter2@h",
+        "http://127.0.0.1:9/?key=hunter2",
+        "http://user:hunter2@127.0.0.1:9/v1?api_key=hunter2",
+        "http://h/#hunter2",
+    ],
+)
+def test_a_refused_address_shows_no_secret(url: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        base_url(url)
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("HTTP://[::1]:9/v1/", "http://[::1]:9"),
+        ("http://h/p/v1/chat/completions", "http://h/p"),
+        ("https://u:p@h", "https://u:p@h"),
+    ],
+)
+def test_an_address_may_end_in_what_the_api_adds(url: str, base: str) -> None:
+    assert base_url(url) == base
+
+
+def test_a_trace_longer_than_a_spec_takes_in_can_be_sent(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("at\n" + "1\n" * 6_000)
+    assert plan(trace=str(tmp_path / "t.csv")).requests in (6_000, None)
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://h", "http://", "localhost"])

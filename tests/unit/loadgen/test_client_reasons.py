@@ -31,6 +31,8 @@ async def why(url: str, limit: float = 10.0) -> str | None:
         (b"[1, 2]", "[1, 2]"),
         (b"\xff\x1b[2J", "\ufffd\ufffd[2J"),
         (b"", "no words"),
+        # Deeper than a JSON reader goes.
+        (b"[" * 4096, "[" * (MAX_WHY - 3) + "..."),
     ],
 )
 def test_a_server_s_words_are_one_line(body: bytes, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,13 @@ from chaosgate.model.workload import FilePrompts
 BASE = (Path(__file__).parent / "base_spec.yaml").read_text()
 ARRIVALS, PROMPTS = "arrivals: {process: poisson, rate: 40/s}", "prompts: {set: recall-24}"
 TRACE = "arrivals: {process: trace, file: in/t.csv, repeat: true}"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.csv")
+    found = enclose({"spec": {"workload": {"arrivals": {"process": "trace", "file": "t.csv"}}}}, tmp_path)
+    (problem,) = found.problems
+    assert "is a pipe or a socket" in problem.message
 
 
 def load(folder: Path, *changes: tuple[str, str]) -> ChaosSpec:

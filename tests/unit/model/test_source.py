@@ -174,3 +174,8 @@ def test_a_huge_file_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
 )
 def test_values_are_named_in_the_words_of_yaml(value: Any, words: str) -> None:
     assert yaml_type(value) == words
+
+
+def test_a_value_that_is_told_has_no_password() -> None:
+    assert yaml_type("http://user:hunter2@prometheus:9090") == "'http://user:***@prometheus:9090'"
+    assert "hunter2" not in yaml_type("postgresql://user:hunter2@" + "h" * 80)

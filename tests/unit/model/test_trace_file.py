@@ -54,6 +54,21 @@ def test_a_trace_is_read_by_its_columns(
     assert (read.inputs, read.outputs) == (inputs, outputs)
 
 
+def test_the_end_of_summer_time_moves_no_request() -> None:
+    text = "TIMESTAMP\n2023-10-29 02:59:59.5+02:00\n2023-10-29 02:00:00.5+01:00\n2023-10-29T01:00:01Z\n"
+    assert read_trace(text.encode(), "azure.csv").times == (0.0, 1.0, 1.5)
+
+
+def test_digits_of_a_second_are_digits() -> None:
+    with pytest.raises(UsageError, match=r"azure.csv:2: TIMESTAMP: read '2023-10-29 02:59:59.5e3'"):
+        read_trace(b"TIMESTAMP\n2023-10-29 02:59:59.5e3\n", "azure.csv")
+
+
+def test_times_too_far_apart_to_count_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"own.csv: reaches from -1e\+308 s to 1e\+308 s"):
+        read_trace(b"at\n-1e308\n1e308\n", "own.csv")
+
+
 def test_lines_in_another_order_keep_their_lengths() -> None:
     read = read_trace(b"at,input\n9,3\n1,1\n5,2\n", "own.csv")
     assert (read.times, read.inputs) == ((0.0, 4.0, 8.0), (1, 2, 3))
