@@ -1,4 +1,7 @@
-"""How a server of this program lives: its ready file, the signal that ends it, or a thread to run in."""
+"""How a server of this program lives: its ready file, the signal that ends it, or a thread to run in.
+
+And what a process needs that keeps many connections and must not stand still: open files, short collections.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ async def set_within(event: asyncio.Event, seconds: float | None) -> bool:
 
 
 def allow_files(wanted: int) -> None:
-    """Raises this process' limit of open files to `wanted`, or as far as the system lets it."""
+    """Raises this process' soft limit of open files to `wanted`, or as far as the hard one lets it; never lowers it.
+
+    Many systems start with 1,024, fewer than slow answers to many requests need; beyond it no connection is made.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -49,8 +55,10 @@ def allow_files(wanted: int) -> None:
 
 @contextmanager
 def short_collections() -> Iterator[None]:
-    """Keep the garbage collector from walking what exists already: such a walk holds everything up for milliseconds."""
-    gc.collect()
+    """Keep the garbage collector from walking what exists already: such a walk holds everything up for milliseconds.
+
+    What is garbage by then stays until the block is left: call `gc.collect` before, when there is time for it.
+    """
     gc.freeze()
     try:
         yield

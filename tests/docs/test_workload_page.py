@@ -10,11 +10,12 @@ import pytest
 from console import Block, blocks, run_page
 from small_drill import SUPPORT
 
+from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.loadgen.arrivals import schedule
-from chaosgate.loadgen.saturation import HELD, MAX_DELAY
-from chaosgate.model.arrivals import Process
+from chaosgate.loadgen.saturation import HELD
+from chaosgate.model.arrivals import Arrivals
 from chaosgate.model.enclosed import OF_SPEC
-from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
+from chaosgate.model.lengths import MAX_ANSWER_TOKENS, MAX_WORDS
 from chaosgate.model.presets import presets
 from chaosgate.model.source import VALUES, parse_source
 from chaosgate.model.trace_file import FORMS
@@ -23,6 +24,7 @@ from chaosgate.model.workload import Workload
 from chaosgate.prompts.table import COLUMNS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "workload.md").read_text(encoding="utf-8")
+PROCESSES = [word for one in get_args(Arrivals) for word in get_args(one.model_fields["process"].annotation)]
 SHOWN = [block for block in blocks(PAGE) if block.mark.startswith("spec: workload")]
 
 
@@ -38,7 +40,7 @@ def test_a_load_that_is_shown_can_be_written_and_sent(block: Block) -> None:
 
 
 def test_every_process_form_of_trace_and_column_is_named() -> None:
-    assert [word for word in get_args(Process) if f"| `{word}` |" not in PAGE] == []
+    assert [word for word in PROCESSES if f"| `{word}` |" not in PAGE] == []
     assert [one.name for one in FORMS if not all(f"`{word}`" in PAGE for word in (one.time, one.input))] == []
     assert [column for column in COLUMNS if f"`{column}`" not in PAGE] == []
 
@@ -53,9 +55,9 @@ def test_limits_are_those_of_the_code() -> None:
     assert f"At most {OF_SPEC.requests:,} requests are taken in" in page
     assert f"head -n {OF_SPEC.requests + 1} trace.csv" in page
     assert f"up to {OF_SPEC.prompt_bytes >> 10} KiB" in page
-    assert f"at most {MAX_WORDS:,} words, an answer {MAX_TOKENS:,} tokens" in page
+    assert f"at most {MAX_WORDS:,} words, an answer {MAX_ANSWER_TOKENS:,} tokens" in page
     assert f"less than {HELD * 100:g} % of the requested rate" in page
-    assert f"more than {MAX_DELAY * 1000:g} ms late" in page
+    assert f"more than {MAX_SCHEDULE_DELAY * 1000:g} ms late" in page
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chaosgate.cli.load_slo import Slo, parse_slo
+from chaosgate.cli.load_slo import Slo, name_and_bound, parse_slo
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.saturation import Sweep
 from chaosgate.model.enclosed import OF_LOAD, enclose
@@ -18,14 +18,16 @@ from chaosgate.model.validation import validate
 from chaosgate.model.workload import Workload
 from chaosgate.prompts.sources import prompts_of
 from chaosgate.registry import unknown
-from chaosgate.units import Bound, parse_duration, parse_rate, parse_share
+from chaosgate.units import parse_duration, parse_rate, parse_share
 
 DEFAULT_RATE = "10/s"
 DEFAULT_LENGTH = 30.0
+"""Seconds."""
 DEFAULT_PROMPTS = "recall-24"
 WITHOUT_END = 24 * 3600.0
 """Seconds after which a load of so many requests ends all the same."""
 PHASE = "load"
+"""The only phase of a load that no run sends; it stands in every request's name."""
 Read = TypeVar("Read")
 
 
@@ -251,10 +253,8 @@ def _sweep(given: str, hold: float) -> Sweep:
 
 
 def _stop(given: str) -> StopCondition:
-    at = next((place for place, char in enumerate(given) if char in "<>"), None)
-    if at is None:
-        raise ValueError(f"read {given!r}; write an SLI and a bound, such as 'error-rate > 50 %'")
-    return StopCondition(sli=given[:at].strip(), bound=Bound.parse(given[at:]))
+    name, bound = name_and_bound(given, "'error-rate > 50 %'")
+    return StopCondition(sli=name, bound=bound)
 
 
 def _read(option: str, text: str, read: Callable[[str], Read]) -> Read:

@@ -75,7 +75,7 @@ async def _measure(
 
 
 def headline(plan: LoadPlan, server: Server) -> str:
-    """`poisson arrivals at 20/s ... at http://127.0.0.1:8000, model m, seed 1`."""
+    """`http://127.0.0.1:8000, model m: 20/s, poisson arrivals that wait for no answer, for 30s, seed 1`."""
     what = "; ".join(stream.arrivals.describe() for stream in plan.workload.streams())
     if plan.sweep is not None:
         what = f"a sweep from {format_rate(plan.sweep.start)}, {format_duration(plan.sweep.hold)} a step"

@@ -45,12 +45,17 @@ class SloResult(Frozen):
     reason: str | None = None
 
 
-def parse_slo(text: str) -> Slo:
-    """The SLO written as `ttft-p95<=300ms`, or of each request as `ttft<=300ms`; a ValueError says what is wrong."""
+def name_and_bound(text: str, such: str) -> tuple[str, Bound]:
+    """The SLI's name and the bound of `error-rate > 50 %`; a ValueError says what is wrong, `such` being an example."""
     at = next((place for place, char in enumerate(text) if char in "<>"), None)
     if at is None:
-        raise ValueError("write an SLI and a bound, such as 'ttft-p95<=300ms' or, of each request, 'ttft<=300ms'")
-    name, bound = text[:at].strip(), Bound.parse(text[at:])
+        raise ValueError(f"write an SLI and a bound, such as {such}")
+    return text[:at].strip(), Bound.parse(text[at:])
+
+
+def parse_slo(text: str) -> Slo:
+    """The SLO written as `ttft-p95<=300ms`, or of each request as `ttft<=300ms`; a ValueError says what is wrong."""
+    name, bound = name_and_bound(text, "'ttft-p95<=300ms' or, of each request, 'ttft<=300ms'")
     of_each = name in SLIS and SLIS.get(name).statistic == "quantile"
     ref = resolve_sli(f"{name}-p95" if of_each else name)
     if ref.kind.compares:
@@ -129,11 +134,8 @@ def _of_requests(
 
 
 def keeps(observation: Observation, bounds: Sequence[RequestBound]) -> bool:
-    """Whether a request keeps every bound; one that failed keeps none."""
-    sample = Sample(observation, None)
-    values = [(one.bound, SLIS.get(one.sli).adjusted(sample)) for one in bounds]
-    # A latency that an answer does not have, such as the gap behind its only token, breaks no bound.
-    return all(value is None or bound.holds(value) for bound, value in values)
+    """Whether a request counts in the goodput: its answer is whole, has text, and keeps every bound that it has."""
+    return SLIS.get("goodput").value(Sample(observation, None, tuple(bounds))) == 1
 
 
 def _windows(observations: Sequence[Observation], span: tuple[float, float]) -> list[Window]:

@@ -23,6 +23,7 @@ from chaosgate.model.spec import ChaosSpec, DoseRange, Objective, SteadyObjectiv
 from chaosgate.prompts.sources import prompts_of
 from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.statistics.intervals import DesignEffect, needed
+from chaosgate.statistics.ranks import percentile
 from chaosgate.units import Bound, format_value
 
 Chance = Literal["enough", "depends", "tight", "luck", "never"]
@@ -240,7 +241,7 @@ def _worst(*found: Found) -> Found:
 def _had(sli: SliRef, place: Place) -> Iterator[Found]:
     """What may keep it from an interval at all: fewer requests than a quantile needs, an empty window."""
     if sli.quantile is not None:
-        wanted = f"a P{sli.quantile * 100:.6g} needs {needed(sli.quantile)} requests"
+        wanted = f"a {percentile(sli.quantile)} needs {needed(sli.quantile)} requests"
         if place.requests + place.spread < needed(sli.quantile):
             yield "never", wanted
         elif place.requests - place.spread < needed(sli.quantile):
@@ -255,8 +256,8 @@ def _quantile(quantile: float, place: Place) -> Found:
     telling = DesignEffect(1.0, place.freedom).effective(max(place.requests - place.spread, 0.0))
     tells = f"these tell as much as {telling:.0f} independent ones where the windows agree"
     if telling < least:
-        return "luck", f"a P{quantile * 100:.6g} needs {least} requests, and {tells}"
-    return "enough", f"a P{quantile * 100:.6g} needs {least} requests; {tells}"
+        return "luck", f"a {percentile(quantile)} needs {least} requests, and {tells}"
+    return "enough", f"a {percentile(quantile)} needs {least} requests; {tells}"
 
 
 def _share(bound: Bound, place: Place) -> Found:

@@ -15,7 +15,7 @@ from chaosgate.model.sli import SliRef
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import Group, needed, share_interval
 from chaosgate.statistics.quantiles import RankedValues
-from chaosgate.statistics.ranks import quantile_rank
+from chaosgate.statistics.ranks import percentile, quantile_rank
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,8 @@ def _blocker(ref: SliRef, pooled: Floats, filled: int, windows: int) -> str | No
     if filled < windows:
         return f"{windows - filled} of {windows} windows hold no request that counts for {ref.name}"
     if ref.quantile is not None and len(pooled) < needed(ref.quantile):
-        return f"n = {len(pooled)} of {needed(ref.quantile)} needed for a {_percentile(ref.quantile)}"
+        return f"n = {len(pooled)} of {needed(ref.quantile)} needed for a {percentile(ref.quantile)}"
     return None
-
-
-def _percentile(quantile: float) -> str:
-    return f"P{quantile * 100:.6g}"
 
 
 def _hits(group: Sequence[Floats]) -> Group:
@@ -194,6 +190,6 @@ def _open_end(quantile: float, ranked: RankedValues, lower: float | None, upper:
     effect = ranked.effect(1 if missing == ["lower"] else ranked.n)
     return (
         f"n_eff = {math.floor(effect.effective(ranked.n))} of {needed(quantile)} needed for the "
-        f"{' and '.join(missing)} end of a {_percentile(quantile)}: n = {ranked.n}, design effect {effect.value:.2f} "
+        f"{' and '.join(missing)} end of a {percentile(quantile)}: n = {ranked.n}, design effect {effect.value:.2f} "
         f"on {effect.freedom} degrees of freedom"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -46,6 +47,7 @@ async def _serve(gateway: Gateway, ready_file: Path | None, lifetime: float | No
         ready = {"url": gateway.url, "admin": gateway.admin_url, "pid": os.getpid()}
         if ready_file is not None:
             write_whole(ready_file, json.dumps(ready).encode() + b"\n")
+        gc.collect()
         with short_collections():
             ended = await set_within(told, lifetime)
         if not ended:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import resource
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
@@ -20,16 +18,17 @@ from chaosgate.loadgen.trace import Pending, PhaseClock, Trace
 from chaosgate.model.arrivals import MAX_CONCURRENCY
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
+from chaosgate.serving import allow_files, short_collections
 
 MAX_IN_FLIGHT = MAX_CONCURRENCY
 """Requests in flight at most. One that is due beyond that is recorded as refused by the client, never sent late."""
-_SPARE_DESCRIPTORS = 256
+_SPARE_FILES = 256
 """Open files left for everything but the requests: logs, the event loop, the interpreter."""
 
 
 @dataclass(frozen=True)
 class LoadSettings:
-    """The load of one phase. `url` is the gateway's address without /v1; times are in seconds."""
+    """The load of one phase. `url` is the gateway's or the server's address without /v1; times are in seconds."""
 
     url: str
     model: str
@@ -95,7 +94,7 @@ class LoadGenerator:
 
     async def prepare(self) -> None:
         """Make ready what takes long, so that `run` sends at once; the clock is to be started after it."""
-        _allow_descriptors(self._settings.max_in_flight + _SPARE_DESCRIPTORS)
+        allow_files(self._settings.max_in_flight + _SPARE_FILES)
         # What is imported for the first draw is there when it counts.
         next(self._calls.due(self._settings.seconds, self._part), None)
         gc.collect()
@@ -111,7 +110,7 @@ class LoadGenerator:
         stop = asyncio.create_task(until.wait())
         try:
             async with open_session(self._settings.headers) as session:
-                with _short_collections():
+                with short_collections():
                     await self._run(self._client(session), stop)
         finally:
             stop.cancel()
@@ -219,24 +218,3 @@ async def _ask(client: ChatClient, trace: Trace) -> None:
             await client.ask(trace)
     except TimeoutError:
         trace.settle("ok" if trace.finished else "cancelled")
-
-
-@contextmanager
-def _short_collections() -> Iterator[None]:
-    """Keep the garbage collector from walking what exists already: the walk stops the client and delays requests."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
-def _allow_descriptors(count: int) -> None:
-    """Raise this process's soft limit of open files to `count`, as far as the hard limit allows.
-
-    Many systems start with 1,024, fewer than a load with slow answers needs; beyond it connecting fails in the client.
-    """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

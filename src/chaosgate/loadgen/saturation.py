@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from chaosgate.errors import UsageError
+from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.loadgen.generator import LoadSettings
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.loadgen.workers import open_load
@@ -18,8 +19,6 @@ from chaosgate.units import format_duration, format_rate, format_value
 
 HELD = 0.95
 """The share of the requested rate that answers must reach: below it requests pile up, and the step is not held."""
-MAX_DELAY = 0.05
-"""Seconds of schedule delay, its 99th percentile, above which a step says more of the client than of the target."""
 MIN_REQUESTS = 20
 """Requests that a step needs: fewer give no rate of answers."""
 _TRIMMED = 0.05
@@ -168,8 +167,8 @@ def judge_step(
     failed.
     """
     told = [one for one in observations if one.outcome != "cancelled"]
-    requested = rate_of([one.scheduled for one in told])
-    achieved = rate_of([one.end for one in told if one.outcome == "ok"])
+    requested = trimmed_rate([one.scheduled for one in told])
+    achieved = trimmed_rate([one.end for one in told if one.outcome == "ok"])
     failed = sum(one.outcome != "ok" for one in told) / len(told) if told else 1.0
     delay = quantile_of([one.sent - one.scheduled for one in told], 0.99) if told else 0.0
     end, why = _end(requested, achieved, failed, delay, sweep, broken(told))
@@ -179,7 +178,7 @@ def judge_step(
 def _end(
     requested: float | None, achieved: float | None, failed: float, delay: float, sweep: Sweep, slo: str | None
 ) -> tuple[End, str]:
-    if delay > MAX_DELAY:
+    if delay > MAX_SCHEDULE_DELAY:
         late = f"the client sent late, by {format_value(delay, 'duration')} at the 99th percentile"
         return "client", f"{late}: this says nothing of the target; use more workers or another machine"
     if failed > sweep.errors:
@@ -195,7 +194,7 @@ def _end(
     return "held", f"answers came at {reached} of the requested rate"
 
 
-def rate_of(times: Sequence[float]) -> float | None:
+def trimmed_rate(times: Sequence[float]) -> float | None:
     """Events per second, of all but the first and last 5 %; None of fewer than 20 or where all came at once.
 
     Rates of the due times and of the answers' ends, had in the same way, differ by what piles up and not by how long

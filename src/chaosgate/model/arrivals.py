@@ -27,7 +27,6 @@ OpenRate = Annotated[Rate, Field(gt=0, le=MAX_RATE)]
 PauseRate = Annotated[Rate, Field(ge=0, le=MAX_RATE)]
 """A rate of a stretch, which may be 0: a pause."""
 Gaps = Literal["poisson", "constant"]
-Process = Literal["poisson", "constant", "gamma", "closed", "staircase", "ramp", "trace"]
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class RateArrivals(_Planned):
         return self.rate
 
     def describe(self) -> str:
-        """`20/s, poisson`."""
+        """`20/s, poisson arrivals that wait for no answer`."""
         return f"{format_rate(self.rate)}, {self.process} arrivals that wait for no answer"
 
 

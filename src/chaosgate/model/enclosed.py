@@ -14,6 +14,7 @@ from typing import Any
 from chaosgate.errors import Problem, UsageError
 from chaosgate.model.source import DataPath
 from chaosgate.model.trace_file import read_trace
+from chaosgate.model.utf8 import utf8_text
 from chaosgate.model.validation import value_at
 
 
@@ -30,7 +31,7 @@ class Limits:
 OF_SPEC = Limits(requests=5_000, prompt_bytes=64 << 10)
 """A trace of some 90 KB: on Argo a step is handed its spec in a variable of 128 KiB at most."""
 OF_LOAD = Limits(requests=1_000_000, prompt_bytes=4 << 20)
-"""For a load that is sent from where its files are."""
+"""For a load that is sent from where its files are, as `chaosgate load` does: no step is handed them."""
 MAX_TRACE_BYTES = 16 << 20
 """The largest file of a trace that is read."""
 Reader = Callable[[Path, Limits], tuple[bytes, dict[str, str]]]
@@ -106,10 +107,7 @@ def _trace(file: Path, limits: Limits) -> tuple[bytes, dict[str, str]]:
 
 def _prompts(file: Path, limits: Limits) -> tuple[bytes, dict[str, str]]:
     content = _bytes(file, limits.prompt_bytes)
-    try:
-        return content, {"text": content.decode("utf-8-sig")}
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
+    return content, {"text": utf8_text(content, str(file))}
 
 
 def _with(data: Any, path: DataPath, value: Any) -> Any:

@@ -12,7 +12,7 @@ from chaosgate.model.base import Frozen
 
 MAX_WORDS = 200_000
 """The longest prompt that is made, in words: a little over a megabyte."""
-MAX_TOKENS = 32_768
+MAX_ANSWER_TOKENS = 32_768
 """The longest answer that a request may ask for, in tokens."""
 
 Length = Annotated[int, Field(ge=1, le=MAX_WORDS)]

@@ -17,7 +17,8 @@ from typing import Any
 from chaosgate.errors import UsageError, one_line
 from chaosgate.model.arrivals import TraceRows
 from chaosgate.model.csv_rows import csv_rows
-from chaosgate.model.lengths import MAX_TOKENS, MAX_WORDS
+from chaosgate.model.lengths import MAX_ANSWER_TOKENS, MAX_WORDS
+from chaosgate.model.utf8 import utf8_text
 from chaosgate.strict_json import parse_json
 
 _MOMENT = re.compile(
@@ -111,10 +112,7 @@ def _column(lengths: Iterator[int | None]) -> tuple[int, ...] | None:
 
 
 def _rows(data: bytes, file: str) -> list[tuple[int, Mapping[str, Any]]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
+    text = utf8_text(data, file)
     match PurePath(file).suffix.lower():
         case ".csv":
             return list(csv_rows(text, file))
@@ -150,7 +148,7 @@ def _row(
 ) -> tuple[float, int | None, int | None]:
     at = _value(row, form.time, form.seconds, place, "a time")
     inputs = _length(row, lengths[0], MAX_WORDS, place)
-    return at, inputs, _length(row, lengths[1], MAX_TOKENS, place)
+    return at, inputs, _length(row, lengths[1], MAX_ANSWER_TOKENS, place)
 
 
 def _length(row: Mapping[str, Any], key: str | None, most: int, place: str) -> int | None:

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from chaosgate.model.arrivals import Arrivals, ClosedArrivals, OpenRate, TraceArrivals
 from chaosgate.model.base import Frozen, Name
-from chaosgate.model.lengths import MAX_TOKENS, LengthDistribution
+from chaosgate.model.lengths import MAX_ANSWER_TOKENS, LengthDistribution
 from chaosgate.model.presets import presets
 from chaosgate.registry import unknown
 from chaosgate.units import Duration, Share
@@ -55,8 +55,10 @@ class Lengths(Frozen):
 
     @model_validator(mode="after")
     def _short_enough(self) -> Lengths:
-        if self.max_tokens is not None and self.max_tokens.longest > MAX_TOKENS:
-            raise ValueError(f"`maxTokens` reaches to {self.max_tokens.longest}; at most {MAX_TOKENS} are allowed")
+        if self.max_tokens is not None and self.max_tokens.longest > MAX_ANSWER_TOKENS:
+            raise ValueError(
+                f"`maxTokens` reaches to {self.max_tokens.longest}; at most {MAX_ANSWER_TOKENS} are allowed"
+            )
         return self
 
 

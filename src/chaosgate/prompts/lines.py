@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from chaosgate.errors import UsageError, dotted, one_line
 from chaosgate.model.base import Frozen
-from chaosgate.model.lengths import MAX_TOKENS
+from chaosgate.model.lengths import MAX_ANSWER_TOKENS
 from chaosgate.model.source import yaml_type
+from chaosgate.model.utf8 import utf8_text
 from chaosgate.model.validation import validate
 from chaosgate.prompts.grading import AnswerForm, is_right
 from chaosgate.prompts.prompt import Message, Prompt, Role, Suggestion
@@ -39,7 +40,7 @@ class _Line(Frozen):
     form: AnswerForm = "text"
     tenant: str | None = None
     session: str | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=MAX_ANSWER_TOKENS)] | None = None
     suggestion: str | None = None
     accepted: bool | None = None
 
@@ -83,10 +84,7 @@ def read_prompts(data: bytes, file: str) -> tuple[Prompt, ...]:
     """
     if len(data) > MAX_BYTES:
         raise UsageError(f"{file}: is larger than {MAX_BYTES} bytes, the most that is read; split the file")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: byte {error.start} is no UTF-8; save the file as UTF-8") from error
+    text = utf8_text(data, file)
     # Only a line feed ends a line: JSON text may hold what else Python takes for the end of one.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return prompts_of_rows([(f"{file}:{number}", _parsed(line)) for number, line in lines], file)

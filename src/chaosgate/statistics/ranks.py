@@ -12,6 +12,11 @@ def quantile_of(values: Iterable[float], quantile: float) -> float:
     return ordered[quantile_rank(quantile, len(ordered)) - 1]
 
 
+def percentile(quantile: float) -> str:
+    """A quantile as people name it: `P95`, `P99.9`."""
+    return f"P{quantile * 100:.6g}"
+
+
 def quantile_rank(quantile: float, n: int) -> int:
     """Which of `n` sorted values, counted from 1, is their quantile: the first that so many do not exceed.
 

@@ -32,7 +32,7 @@ from chaosgate.model.observation import Observation
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine makes any client lag; what these tests are about is something else."""
     monkeypatch.setattr(summary, "MAX_SCHEDULE_DELAY", 60.0)
-    monkeypatch.setattr(saturation, "MAX_DELAY", 60.0)
+    monkeypatch.setattr(saturation, "MAX_SCHEDULE_DELAY", 60.0)
 
 
 def invoke(*words: str, env: dict[str, str] | None = None) -> tuple[int, str]:

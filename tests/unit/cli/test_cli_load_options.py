@@ -12,6 +12,7 @@ from chaosgate.cli.load_options import WITHOUT_END, LoadOptions, load_plan
 from chaosgate.cli.load_server import base_url
 from chaosgate.cli.main import chaosgate
 from chaosgate.errors import ChaosgateError, UsageError
+from chaosgate.model.enclosed import OF_SPEC
 
 
 def plan(**given: Any) -> Any:
@@ -33,6 +34,13 @@ def plan(**given: Any) -> Any:
 )
 def test_options_are_arrivals(given: dict[str, Any], arrivals: dict[str, Any]) -> None:
     assert plan(**given).workload.arrivals.to_json() == arrivals
+
+
+def test_a_trace_may_be_longer_than_a_spec_takes_in(tmp_path: Path) -> None:
+    trace = tmp_path / "long.csv"
+    count = OF_SPEC.requests + 1
+    trace.write_text("at\n" + "".join(f"{number / 1000}\n" for number in range(count)), encoding="utf-8")
+    assert len(plan(trace=trace).workload.arrivals.times) == count
 
 
 def test_what_a_load_is_without_options() -> None:
@@ -101,7 +109,7 @@ def test_bounds_on_requests_and_on_the_load_are_told_apart() -> None:
         ({"slos": ("tfft<=300ms",)}, "unknown SLI"),
         ({"slos": ("exact-match>=99%",)}, "compares answers with those of a baseline, which only a run has"),
         ({"good": "95"}, "--good 95: "),
-        ({"stops": ("error-rate",)}, "--stop error-rate: read 'error-rate'; write an SLI and a bound"),
+        ({"stops": ("error-rate",)}, "--stop error-rate: write an SLI and a bound, such as 'error-rate > 50 %'"),
         ({"export": "vllm"}, "--export vllm: needs -O FILE"),
         ({"file": Path("/no/such/folder/out.json")}, "-O /no/such/folder/out.json: there is no folder /no/such/folder"),
         ({"save": Path("/dev/null")}, "--save /dev/null: is no folder; choose another"),

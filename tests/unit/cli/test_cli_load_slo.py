@@ -57,6 +57,15 @@ def test_failed_requests_keep_no_bound_and_cancelled_ones_do_not_count() -> None
     assert (found.n, found.verdict) == (400, "kept")
 
 
+def test_an_answer_without_text_is_not_good() -> None:
+    assert keeps(request(), [bound("ttft<=10s")])
+    assert not keeps(request(first=None), [bound("ttft<=10s")])
+
+
+def test_a_failed_request_keeps_no_lower_bound_either() -> None:
+    assert not keeps(request(outcome="error"), [bound("ttft>=1ms")])
+
+
 def test_warm_up_is_not_judged() -> None:
     slow = [request(scheduled=number / 40, first=3.0, end=4.0, warmup=True) for number in range(200)]
     seen = slow + [request(scheduled=5.0 + number / 40) for number in range(200)]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import resource
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,7 +13,7 @@ from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Serve, event, strea
 
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.loadgen.arrivals import scheduled_times
-from chaosgate.loadgen.generator import LoadGenerator, LoadSettings, _allow_descriptors
+from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.model.observation import Observation
 from chaosgate.prompts.sets import prompt_set, prompt_sets
@@ -222,25 +219,6 @@ async def test_the_garbage_collector_is_as_before_afterwards(serve: Serve) -> No
     before = gc.get_freeze_count()
     await Load(await serve(streaming(ANSWER)), seconds=0.05).run()
     assert gc.get_freeze_count() <= before
-
-
-@contextmanager
-def soft_limit(count: int) -> Iterator[int]:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
-    try:
-        yield hard
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
-    with soft_limit(512) as hard:
-        _allow_descriptors(600)
-        allowed = 600 if hard == resource.RLIM_INFINITY else min(600, hard)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (allowed, hard)
-        _allow_descriptors(100)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (allowed, hard)
 
 
 def test_an_unknown_prompt_set_and_a_wrong_address_are_refused() -> None:

@@ -14,7 +14,7 @@ from scripted_chat import ANSWER, Serve, seen, streaming
 
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.generator import LoadSettings
-from chaosgate.loadgen.saturation import MIN_REQUESTS, StepResult, Sweep, at_rate, judge_step, rate_of, run_sweep
+from chaosgate.loadgen.saturation import MIN_REQUESTS, StepResult, Sweep, at_rate, judge_step, run_sweep, trimmed_rate
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
 
@@ -103,9 +103,9 @@ def test_nothing_answered_is_no_rate() -> None:
 @given(st.floats(1, 1000), st.floats(0, 1e4), st.integers(MIN_REQUESTS, 400))
 def test_a_rate_is_that_of_its_events_wherever_they_lie(rate: float, start: float, count: int) -> None:
     times = [start + number / rate for number in range(count)]
-    assert rate_of(times) == pytest.approx(rate, rel=1e-3)
-    assert rate_of(times[: MIN_REQUESTS - 1]) is None
-    assert rate_of([start] * count) is None
+    assert trimmed_rate(times) == pytest.approx(rate, rel=1e-3)
+    assert trimmed_rate(times[: MIN_REQUESTS - 1]) is None
+    assert trimmed_rate([start] * count) is None
 
 
 def test_steps_rise_by_a_factor_or_by_a_step_and_end_at_what_a_client_may_send() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosgate.statistics.ranks import quantile_of, quantile_rank
+from chaosgate.statistics.ranks import percentile, quantile_of, quantile_rank
 
 
 @given(st.integers(1, 5000), st.floats(0.001, 1))
@@ -34,3 +34,8 @@ def test_the_quantile_is_a_value_that_was_seen_whatever_the_order(values: list[f
     assert found in values
     assert found == quantile_of(reversed(values), quantile)
     assert sum(value <= found for value in values) >= quantile * len(values) - 1e-8
+
+
+@pytest.mark.parametrize(("quantile", "name"), [(0.95, "P95"), (0.999, "P99.9"), (0.07, "P7")])
+def test_a_quantile_has_the_name_that_people_use(quantile: float, name: str) -> None:
+    assert percentile(quantile) == name
