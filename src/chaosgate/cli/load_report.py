@@ -148,6 +148,10 @@ def _invalid(
         return "no request was counted: none was sent, or all were of the warm-up; send for longer"
     if not any(one.status is not None for one in counted) and any(one.outcome != "cancelled" for one in counted):
         return "the server answered no request at all; is it up?"
+    # Whoever gave a bound is told that it was missed; whoever gave none must not take this for a measurement.
+    bounded = plan.slos or plan.stops or steps
+    if not bounded and not any(one.outcome in ("ok", "cancelled") for one in counted):
+        return f"none of {len(counted)} requests had a whole answer; what went wrong stands under errors"
     if steps and steps[-1].end == "client":
         return steps[-1].why
     return None if summary is None else summary.invalid

@@ -26,11 +26,13 @@ class Limits:
     """Of a trace."""
     prompt_bytes: int
     """Of a file of prompts."""
+    anywhere: bool = False
+    """Whether a file may lie outside the repository of whoever names it."""
 
 
 OF_SPEC = Limits(requests=5_000, prompt_bytes=64 << 10)
 """A trace of some 90 KB: on Argo a step is handed its spec in a variable of 128 KiB at most."""
-OF_LOAD = Limits(requests=1_000_000, prompt_bytes=4 << 20)
+OF_LOAD = Limits(requests=1_000_000, prompt_bytes=4 << 20, anywhere=True)
 """For a load that is sent from where its files are, as `chaosgate load` does: no step is handed them."""
 MAX_TRACE_BYTES = 16 << 20
 """The largest file of a trace that is read."""
@@ -54,8 +56,21 @@ def enclose(data: Any, folder: Path, limits: Limits = OF_SPEC) -> Enclosed:
         for key, read in (("arrivals", _trace), ("prompts", _prompts)):
             given = value_at(data, (*path, key))
             if isinstance(given, dict) and isinstance(given.get("file"), str) and not _is_whole(given):
-                _take_in(found, (*path, key), read, folder / given["file"], limits)
+                file = folder / given["file"]
+                if limits.anywhere or (problem := _strays(file, folder)) is None:
+                    _take_in(found, (*path, key), read, file, limits)
+                else:
+                    found.problems.append(Problem((*path, key, "file"), problem))
     return found
+
+
+def _strays(file: Path, folder: Path) -> str | None:
+    """Why a spec may not name `file`: specs come from strangers too, and what they name must be theirs."""
+    home = folder.resolve()
+    root = next((parent for parent in (home, *home.parents) if (parent / ".git").exists()), home)
+    if file.resolve().is_relative_to(root):
+        return None
+    return f"{file}: lies outside {root}; a spec takes in files of its own repository, or of its own folder, alone"
 
 
 def _loads(data: Any) -> Iterator[DataPath]:
@@ -88,7 +103,9 @@ def _bytes(file: Path, most: int) -> bytes:
             content = opened.read(most + 1)
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
-        raise UsageError(f"{file}: cannot be read: {cause}; a file is named relative to the spec") from error
+        raise UsageError(
+            f"{file}: cannot be read: {cause}; a relative name is taken from where it is written"
+        ) from error
     if len(content) > most:
         raise UsageError(f"{file}: is larger than {most >> 10} KiB, the most that is taken in; name a part of it")
     return content

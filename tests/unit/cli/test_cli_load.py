@@ -208,7 +208,7 @@ def test_a_certificate_that_nobody_knows(tmp_path: Path) -> None:
     assert "is it https:// that is meant?" in said_plain or "no HTTP answer" in said_plain
 
 
-def test_an_overloaded_server_is_measured() -> None:
+def test_where_every_request_fails_the_errors_are_told_and_it_is_no_measurement() -> None:
     with loaded(Target(fails(429, "too many\nrequests"))) as target:
         report = report_of(target.url, "--requests", "4", "--rate", "100/s")
     (kind,) = report["errors"]
@@ -216,7 +216,8 @@ def test_an_overloaded_server_is_measured() -> None:
     assert kind["why"] == "HTTP status 429: too many requests"
     assert kind["example"] == "1.load.0"
     assert report["summary"]["latencies"]["ttft"]["n"] == 0
-    assert (report["invalid"], report["exitCode"]) == (None, 0)
+    assert report["invalid"] == "none of 4 requests had a whole answer; what went wrong stands under errors"
+    assert report["exitCode"] == 3
 
 
 def test_a_server_that_goes_away_is_no_measurement() -> None:

@@ -84,7 +84,10 @@ def test_tenants_have_files_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "in/t.csv: cannot be read: No such file or directory; a file is named relative to the spec"),
+        (
+            None,
+            "in/t.csv: cannot be read: No such file or directory; a relative name is taken from where it is written",
+        ),
         ("at\nx\n", "in/t.csv:2: at: read 'x', which is no time"),
     ],
 )
@@ -98,6 +101,23 @@ def test_a_file_that_cannot_be_taken_in_is_told_where_it_is_named(
     (problem,) = refused.value.problems
     assert (problem.line, problem.column) == (7, 38)
     assert problem.message.startswith(f"{tmp_path}/{said}")
+
+
+@pytest.mark.parametrize("name", ["../t.csv", "link.csv", "/etc/hostname"])
+def test_a_file_of_somebody_else_is_not_read(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    write(tmp_path, "t.csv", "at\n1\n")
+    (folder / "link.csv").symlink_to(tmp_path / "t.csv")
+    with pytest.raises(SpecError, match=f"lies outside {folder}; a spec takes in files of its own repository"):
+        load(folder, (ARRIVALS, TRACE.replace("in/t.csv", name)))
+
+
+def test_in_a_repository_a_file_may_lie_beside_the_folder_of_specs(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "specs").mkdir()
+    write(tmp_path, "t.csv", "at\n1\n")
+    assert load(tmp_path / "specs", (ARRIVALS, TRACE.replace("in/t.csv", "../t.csv"))).spec.workload.arrivals
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
