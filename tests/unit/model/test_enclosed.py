@@ -86,7 +86,7 @@ def test_tenants_have_files_of_their_own(tmp_path: Path) -> None:
     [
         (
             None,
-            "in/t.csv: cannot be read: No such file or directory; a relative name is taken from where it is written",
+            "in/t.csv: cannot be read: No such file or directory; a name counts from where it is written",
         ),
         ("at\nx\n", "in/t.csv:2: at: read 'x', which is no time"),
     ],
