@@ -103,9 +103,7 @@ def _bytes(file: Path, most: int) -> bytes:
             content = opened.read(most + 1)
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{file}: cannot be read: {cause}; a name counts from where it is written"
-        ) from error
+        raise UsageError(f"{file}: cannot be read: {cause}; a name counts from where it is written") from error
     if len(content) > most:
         raise UsageError(f"{file}: is larger than {most >> 10} KiB, the most that is taken in; name a part of it")
     return content
