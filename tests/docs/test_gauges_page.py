@@ -24,6 +24,7 @@ def shown(what: str) -> Any:
     return parse_source(f"shown:\n{re.sub('^', '  ', body, flags=re.M)}", "gauges.md", VALUES).data["shown"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:

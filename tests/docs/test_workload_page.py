@@ -60,6 +60,7 @@ def test_limits_are_those_of_the_code() -> None:
     assert f"more than {MAX_SCHEDULE_DELAY * 1000:g} ms late" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_the_page_runs_does_what_it_shows(tmp_path: Path) -> None:

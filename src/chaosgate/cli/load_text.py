@@ -29,8 +29,9 @@ WORD = {"kept": "green", "missed": "bold red", "unclear": "yellow"}
 
 
 def report_text(report: LoadReport) -> RenderableType:
-    """All of it."""
-    return Group(*(piece for part in _parts(report) for piece in (part, "")))
+    """All of it, an empty line between its parts."""
+    pieces = [piece for part in _parts(report) for piece in (part, "")]
+    return Group(*pieces[:-1])
 
 
 def _parts(report: LoadReport) -> Iterator[RenderableType]:
