@@ -20,7 +20,14 @@ from chaosgate.model.carried_faults import EngineFaults
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.tokens import engine_token, token_digest
 
-READY = "import sys, time; open(sys.argv[-1], 'w').write('{\"url\": \"u\"}'); time.sleep(60)"
+READY = """
+import pathlib, sys, time
+part = pathlib.Path(sys.argv[-1] + ".part")
+part.write_text('{"url": "u"}')
+part.rename(sys.argv[-1])
+time.sleep(60)
+"""
+"""A server whose ready file is there whole or not at all, as those of chaosgate are."""
 
 
 def test_a_server_is_up_once_its_ready_file_is_there(tmp_path: Path) -> None:
