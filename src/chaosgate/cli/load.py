@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from chaosgate.cli.load_options import LoadOptions
 
 _FILE = click.Path(path_type=Path)
-PROCESSES = ("poisson", "constant", "gamma")
+SPREADS = ("poisson", "constant", "gamma")
+"""How the arrivals of a rate may be spread; other processes have options of their own."""
 EXPORTS = ("vllm", "guidellm")
 
 
@@ -48,7 +49,7 @@ _ARRIVALS = (
     click.option("--staircase", metavar="RATE,RATE,...", help="These rates, --hold each."),
     click.option("--trace", type=_FILE, metavar="FILE", help="The times of a recorded trace, CSV or JSON Lines."),
     click.option("--preset", metavar="NAME", help="A load of `chaosgate catalogue`'s life phases."),
-    click.option("--process", type=click.Choice(PROCESSES), help="How arrivals are spread.  [default: poisson]"),
+    click.option("--process", type=click.Choice(SPREADS), help="How arrivals are spread.  [default: poisson]"),
     click.option("--burstiness", type=float, metavar="K", help="Shape of gamma gaps: 1 is poisson, less is burstier."),
     click.option(
         "--speed", type=float, default=1.0, metavar="X", help="How much faster than recorded a trace is sent."

@@ -169,7 +169,8 @@ def _workload(options: LoadOptions) -> Workload:
         for stream in workload.streams():
             prompts_of(stream, workload.seed)
     except UsageError as error:
-        raise UsageError(f"--prompts {options.prompts}: {error}") from error
+        named = f"--preset {options.preset}" if options.prompts is None else f"--prompts {options.prompts}"
+        raise UsageError(f"{named}: {error}") from error
     return workload
 
 

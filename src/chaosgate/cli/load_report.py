@@ -16,12 +16,14 @@ from chaosgate.cli.load_running import Measured
 from chaosgate.cli.load_slo import SloResult, judge
 from chaosgate.cli.writing import write_file
 from chaosgate.errors import UsageError
+from chaosgate.loadgen.saturation import highest_held
 from chaosgate.loadgen.summary import Summary, summarise
+from chaosgate.model.arrivals import TraceArrivals
 from chaosgate.model.base import Frozen, Line
 from chaosgate.model.observation import Observation, Outcome, Sample
 from chaosgate.model.sli import SLIS
 from chaosgate.model.uri import without_password
-from chaosgate.model.workload import Workload
+from chaosgate.model.workload import FilePrompts, Workload
 
 SCHEMA = "chaosgate/load-report.v1"
 HISTOGRAMS = ("ttft", "itl")
@@ -61,6 +63,7 @@ class LoadReport(Frozen):
     url: str
     model: str
     workload: Workload
+    """What was sent; files by name and digest, without what they hold."""
     started: str
     """In UTC, ISO 8601."""
     ended: Ended
@@ -95,7 +98,7 @@ def load_report(plan: LoadPlan, measured: Measured) -> LoadReport:
     report = LoadReport(
         url=without_password(measured.server.url),
         model=measured.server.model,
-        workload=plan.workload,
+        workload=by_name(plan.workload),
         started=measured.started.isoformat(timespec="milliseconds"),
         ended="interrupted" if measured.signal else "stopped" if measured.stopped else "planned",
         why_ended=measured.stopped,
@@ -106,11 +109,21 @@ def load_report(plan: LoadPlan, measured: Measured) -> LoadReport:
         errors=tuple(error_kinds(counted)),
         slos=slos,
         steps=steps,
-        highest_held=max((step.rate for step in steps if step.end == "held"), default=None),
+        highest_held=highest_held(measured.steps),
         invalid=invalid,
         exit_code=FINE,
     )
     return report.model_copy(update={"exit_code": exit_code(report, measured.signal)})
+
+
+def by_name(workload: Workload) -> Workload:
+    """`workload` without what its files hold: a trace of a million requests is no part of a report."""
+    changes: dict[str, Any] = {}
+    if isinstance(workload.arrivals, TraceArrivals):
+        changes["arrivals"] = workload.arrivals.model_copy(update={"rows": None})
+    if isinstance(workload.prompts, FilePrompts):
+        changes["prompts"] = workload.prompts.model_copy(update={"text": None})
+    return workload.model_copy(update=changes)
 
 
 def exit_code(report: LoadReport, signal: int | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -85,21 +85,9 @@ class StepResult:
     """For people."""
 
 
-@dataclass(frozen=True)
-class SweepResult:
-    """All steps, the last of which is the only one that was not held, unless the sweep ran out of steps."""
-
-    steps: tuple[StepResult, ...]
-
-    @property
-    def highest(self) -> float | None:
-        """The highest rate that was held; None where none was."""
-        return max((step.rate for step in self.steps if step.end == "held"), default=None)
-
-    @property
-    def end(self) -> End:
-        """What ended it; `held`: it ran out of steps, and the target holds more than the highest rate."""
-        return self.steps[-1].end if self.steps else "stopped"
+def highest_held(steps: Iterable[StepResult]) -> float | None:
+    """The highest rate that was held; None where none was."""
+    return max((step.rate for step in steps if step.end == "held"), default=None)
 
 
 def at_rate(settings: LoadSettings, process: Gaps = "constant") -> MakeSettings:
@@ -125,8 +113,10 @@ async def run_sweep(
     on_observation: Callable[[Observation], None] = lambda observation: None,
     on_step: Callable[[StepResult], None] = lambda step: None,
     broken: Broken = lambda observations: None,
-) -> SweepResult:
+) -> tuple[StepResult, ...]:
     """Send step after step until one is not held, the steps are used up or `until` is set; each is told to `on_step`.
+
+    All of them come back: the last is the only one that was not held, unless the sweep ran out of steps.
 
     Every observation goes to `on_observation` as it comes; its times count from its own step's start.
     """
@@ -138,7 +128,7 @@ async def run_sweep(
         on_step(result)
         if result.end != "held":
             break
-    return SweepResult(tuple(steps))
+    return tuple(steps)
 
 
 async def _observed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,12 +77,12 @@ def expected(pieces: Sequence[Piece], seconds: float) -> float:
     return total
 
 
-class _Planned(Frozen):
+class _Planned(Frozen, ABC):
     """Arrivals whose rate is planned: an open loop, which never waits for an answer."""
 
+    @abstractmethod
     def pieces(self) -> tuple[Piece, ...]:
         """The rate over a phase, from its start."""
-        raise NotImplementedError
 
     @property
     def varies(self) -> bool:

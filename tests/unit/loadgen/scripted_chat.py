@@ -92,3 +92,21 @@ def seen(end: float, outcome: str = "ok", ttft: float | None = 0.1, warmup: bool
             "warmup": warmup,
         }
     )
+
+
+class Crowd:
+    """Passes requests on to a handler and notes how many it serves at once."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._busy = 0
+        self.most = 0
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Serve one."""
+        self._busy += 1
+        self.most = max(self.most, self._busy)
+        try:
+            return await self._handler(request)
+        finally:
+            self._busy -= 1

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from aiohttp import web
+from observed_load import ObservedLoad, until_true
 from scipy import stats
-from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Serve, streaming
+from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Crowd, Serve, streaming
 
 from chaosgate.draws import uniform
 from chaosgate.errors import ArtifactError, UsageError
 from chaosgate.loadgen.calls import WHOLE, Calls
 from chaosgate.loadgen.generator import LoadGenerator, LoadSettings
-from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
-
-
-async def until_true(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        # Nobody says when it is.
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
 
 CLOSED = {"process": "closed", "concurrency": 4}
 OPEN = {"process": "constant", "rate": "100/s"}
@@ -37,43 +28,19 @@ def workload(arrivals: dict[str, Any], **more: Any) -> Workload:
     return Workload.model_validate({"arrivals": arrivals, "prompts": {"set": "recall-24"}, "seed": 7, **more})
 
 
-class Load:
-    """One phase of load and what it observed."""
+class Load(ObservedLoad):
+    """A phase of half a second."""
 
     def __init__(self, url: str, load: Workload, **changes: Any) -> None:
-        defaults = {"seconds": 0.5, "warmup": 0.0, "drain": 5.0}
-        self.settings = LoadSettings(url=url, model="tiny", workload=load, phase="block1", **{**defaults, **changes})
-        self.observations: list[Observation] = []
-        self.clock = PhaseClock()
-        self.until = asyncio.Event()
-        self.generator = LoadGenerator(self.settings, self.observations.append, self.clock)
-
-    async def run(self) -> list[Observation]:
-        await self.generator.prepare()
-        self.clock.restart()
-        await self.generator.run(self.until)
-        return self.observations
-
-    @property
-    def numbers(self) -> list[int]:
-        return sorted(int(seen.request.rpartition(".")[2]) for seen in self.observations)
+        given = {"seconds": 0.5, "warmup": 0.0, "drain": 5.0, **changes}
+        super().__init__(LoadSettings(url=url, model="tiny", workload=load, phase="block1", **given))
 
 
 async def test_as_many_requests_are_in_flight_as_there_are_slots(serve: Serve) -> None:
-    busy, most = 0, 0
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        nonlocal busy, most
-        busy += 1
-        most = max(most, busy)
-        try:
-            return await streaming(0.02, ANSWER)(request)
-        finally:
-            busy -= 1
-
-    load = Load(await serve(handle), workload(CLOSED))
+    crowd = Crowd(streaming(0.02, ANSWER))
+    load = Load(await serve(crowd.handle), workload(CLOSED))
     observations = await load.run()
-    assert most == 4
+    assert crowd.most == 4
     assert load.numbers == list(range(len(observations)))
     assert {seen.outcome for seen in observations} == {"ok"}
     assert len(observations) > 20
@@ -119,7 +86,7 @@ async def test_until_ends_a_closed_loop(serve: Serve) -> None:
 async def test_cancelled_a_closed_loop_observes_what_is_in_flight(serve: Serve) -> None:
     load = Load(await serve(streaming(OPENING, 60.0)), workload(CLOSED), seconds=600.0)
     task = asyncio.create_task(load.run())
-    await until_true(lambda: load.generator.in_flight == 4)
+    await until_true(lambda: load.sender.in_flight == 4)
     await asyncio.sleep(0.05)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -134,7 +101,7 @@ async def test_a_failing_observer_ends_a_closed_loop(serve: Serve) -> None:
     def full(seen: Observation) -> None:
         raise ArtifactError("the disk is full")
 
-    load.generator = LoadGenerator(load.settings, full, load.clock)
+    load.sender = LoadGenerator(load.settings, full, load.clock)
     with pytest.raises(ArtifactError, match="the disk is full"):
         await load.run()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from observed_load import ObservedLoad
 from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Serve, event, streaming, token, workload
 
 from chaosgate.errors import ArtifactError, UsageError
@@ -19,26 +20,12 @@ from chaosgate.model.observation import Observation
 from chaosgate.prompts.sets import prompt_set, prompt_sets
 
 
-class Load:
-    """One phase of load and what it observed."""
+class Load(ObservedLoad):
+    """A phase of half a second, a tenth of a second of it warm-up."""
 
     def __init__(self, url: str, **changes: Any) -> None:
-        defaults = {"seconds": 0.5, "warmup": 0.1, "drain": 5.0, "workload": workload()}
-        self.settings = LoadSettings(url=url, model="tiny", phase="block1", **{**defaults, **changes})
-        self.observations: list[Observation] = []
-        self.clock = PhaseClock()
-        self.until = asyncio.Event()
-        self.generator = LoadGenerator(self.settings, self.observations.append, self.clock)
-
-    async def run(self) -> list[Observation]:
-        await self.generator.prepare()
-        self.clock.restart()
-        await self.generator.run(self.until)
-        return self.observations
-
-    @property
-    def numbers(self) -> list[int]:
-        return sorted(int(seen.request.rpartition(".")[2]) for seen in self.observations)
+        given = {"seconds": 0.5, "warmup": 0.1, "drain": 5.0, "workload": workload(), **changes}
+        super().__init__(LoadSettings(url=url, model="tiny", phase="block1", **given))
 
 
 async def test_every_request_that_was_due_is_observed_once(serve: Serve) -> None:
@@ -46,7 +33,7 @@ async def test_every_request_that_was_due_is_observed_once(serve: Serve) -> None
     observations = await load.run()
     assert load.numbers == list(range(50))
     assert {seen.outcome for seen in observations} == {"ok"}
-    assert load.generator.in_flight == 0
+    assert load.sender.in_flight == 0
 
 
 async def test_what_is_in_flight_can_be_looked_at(serve: Serve) -> None:
@@ -54,11 +41,11 @@ async def test_what_is_in_flight_can_be_looked_at(serve: Serve) -> None:
     running = asyncio.create_task(load.run())
     while True:
         await asyncio.sleep(0.01)
-        if begun := [each for each in load.generator.pending() if each.first is not None]:
+        if begun := [each for each in load.sender.pending() if each.first is not None]:
             break
     assert (begun[0].request, begun[0].scheduled, begun[0].warmup) == ("7.block1.0", 0.0, True)
     await running
-    assert load.generator.pending() == []
+    assert load.sender.pending() == []
 
 
 async def test_requests_carry_number_prompt_schedule_and_warmup(serve: Serve) -> None:
@@ -210,7 +197,7 @@ async def test_a_failing_observer_ends_the_load_and_is_not_hidden(serve: Serve) 
     def full(seen: Observation) -> None:
         raise ArtifactError("the disk is full")
 
-    load.generator = LoadGenerator(load.settings, full, load.clock)
+    load.sender = LoadGenerator(load.settings, full, load.clock)
     with pytest.raises(ArtifactError, match="the disk is full"):
         await load.run()
 

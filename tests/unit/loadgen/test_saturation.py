@@ -14,7 +14,16 @@ from scripted_chat import ANSWER, Serve, seen, streaming
 
 from chaosgate.errors import UsageError
 from chaosgate.loadgen.generator import LoadSettings
-from chaosgate.loadgen.saturation import MIN_REQUESTS, StepResult, Sweep, at_rate, judge_step, run_sweep, trimmed_rate
+from chaosgate.loadgen.saturation import (
+    MIN_REQUESTS,
+    StepResult,
+    Sweep,
+    at_rate,
+    highest_held,
+    judge_step,
+    run_sweep,
+    trimmed_rate,
+)
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
 
@@ -161,10 +170,10 @@ async def test_a_sweep_finds_the_capacity_of_a_real_server(serve: Serve) -> None
         told.append,
     )
     # 50/s at most, and a little less by what else a request costs.
-    assert [step.rate for step in found.steps] == [10, 20, 40, 80]
-    assert (found.highest, found.end) == (40, "saturated"), found.steps
-    assert told == list(found.steps)
-    assert len(observed) == sum(step.requests for step in found.steps)
+    assert [step.rate for step in found] == [10, 20, 40, 80]
+    assert (highest_held(found), found[-1].end) == (40, "saturated"), found
+    assert told == list(found)
+    assert len(observed) == sum(step.requests for step in found)
     assert {one.phase for one in observed} == {"step0", "step1", "step2", "step3"}
 
 
@@ -172,9 +181,9 @@ async def test_a_sweep_that_is_stopped_judges_nothing_of_its_last_step(serve: Se
     until = asyncio.Event()
     asyncio.get_running_loop().call_later(0.5, until.set)
     found = await run_sweep(at_rate(settings(await serve(streaming(ANSWER)))), SWEEP, until)
-    assert (found.end, found.highest) == ("stopped", None)
+    assert (found[-1].end, highest_held(found)) == ("stopped", None)
 
 
 async def test_a_target_that_refuses_ends_the_sweep_in_its_first_step() -> None:
     found = await run_sweep(at_rate(settings()), Sweep(start=20, step=10, hold=1.0), asyncio.Event())
-    assert (found.end, found.highest, len(found.steps)) == ("errors", None, 1)
+    assert (found[-1].end, highest_held(found), len(found)) == ("errors", None, 1)

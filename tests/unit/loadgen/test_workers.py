@@ -16,8 +16,9 @@ import numpy as np
 import psutil
 import pytest
 from aiohttp import web
+from observed_load import ObservedLoad, until_true
 from scipy import stats
-from scripted_chat import ANSWER, OPENING, Serve, streaming
+from scripted_chat import ANSWER, OPENING, Crowd, Serve, streaming
 
 from chaosgate.errors import ArtifactError, LoadError, UsageError
 from chaosgate.loadgen import workers
@@ -39,40 +40,12 @@ def settings(url: str, arrivals: dict[str, Any], count: int = 2, seconds: float 
     return LoadSettings(url, "tiny", Workload.model_validate(load), "block1", seconds, 0.1, 5.0)
 
 
-class Run:
-    """A load of several processes and what it observed."""
-
-    def __init__(self, given: LoadSettings) -> None:
-        self.settings = given
-        self.observations: list[Observation] = []
-        self.clock = PhaseClock()
-        self.until = asyncio.Event()
-        self.load = open_load(given, self.observations.append, self.clock)
-
-    async def run(self) -> list[Observation]:
-        await self.load.prepare()
-        self.clock.restart()
-        await self.load.run(self.until)
-        return self.observations
-
-    @property
-    def numbers(self) -> list[int]:
-        return sorted(int(seen.request.rpartition(".")[2]) for seen in self.observations)
-
-
 def workers_of(parent: int) -> list[psutil.Process]:
     try:
         children = psutil.Process(parent).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
     return [child for child in children if "chaosgate.loadgen.worker" in " ".join(child.cmdline())]
-
-
-async def until_true(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        # Nobody says when it is.
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +69,7 @@ async def test_the_merged_load_is_the_planned_one_and_as_dispersed_as_it_says(se
         arrived.append(loop.time())
         return await streaming(ANSWER)(request)
 
-    run = Run(settings(await serve(handle), POISSON, count=3, seconds=6.0))
+    run = ObservedLoad(settings(await serve(handle), POISSON, count=3, seconds=6.0))
     observations = await run.run()
     planned = [due.at for due in schedule(run.settings.workload, 6.0, "block1")]
     assert sorted(seen.scheduled for seen in observations) == planned
@@ -113,20 +86,10 @@ async def test_the_merged_load_is_the_planned_one_and_as_dispersed_as_it_says(se
 
 
 async def test_a_closed_loop_of_several_processes_has_no_gap_in_its_numbers(serve: Serve) -> None:
-    busy, most = 0, 0
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        nonlocal busy, most
-        busy += 1
-        most = max(most, busy)
-        try:
-            return await streaming(0.01, ANSWER)(request)
-        finally:
-            busy -= 1
-
-    run = Run(settings(await serve(handle), CLOSED, count=2))
+    crowd = Crowd(streaming(0.01, ANSWER))
+    run = ObservedLoad(settings(await serve(crowd.handle), CLOSED, count=2))
     observations = await run.run()
-    assert most == 5
+    assert crowd.most == 5
     assert run.numbers == list(range(len(observations)))
     assert len(observations) > 50
 
@@ -136,10 +99,10 @@ async def test_observations_come_while_the_load_runs_and_what_is_in_flight_can_b
         number = int(request.headers["X-Chaosgate-Request"].split(".")[2])
         return await streaming(OPENING, *((60.0,) if number < 4 else (ANSWER,)))(request)
 
-    run = Run(settings(await serve(handle), {"process": "constant", "rate": "20/s"}, seconds=600.0))
+    run = ObservedLoad(settings(await serve(handle), {"process": "constant", "rate": "20/s"}, seconds=600.0))
     running = asyncio.create_task(run.run())
-    await until_true(lambda: len(run.observations) > 10 and run.load.in_flight >= 4)
-    pending = run.load.pending()
+    await until_true(lambda: len(run.observations) > 10 and run.sender.in_flight >= 4)
+    pending = run.sender.pending()
     assert [one.request for one in pending[:4]] == [f"7.block1.{number}" for number in range(4)]
     assert [one.scheduled for one in pending] == sorted(one.scheduled for one in pending)
     running.cancel()
@@ -147,11 +110,11 @@ async def test_observations_come_while_the_load_runs_and_what_is_in_flight_can_b
         await running
     assert run.numbers == list(range(len(run.observations)))
     assert {seen.outcome for seen in run.observations if int(seen.request.split(".")[2]) < 4} == {"timeout"}
-    assert run.load.pending() == []
+    assert run.sender.pending() == []
 
 
 async def test_until_ends_the_sending_of_all_and_their_answers_are_awaited(serve: Serve) -> None:
-    run = Run(settings(await serve(streaming(0.2, ANSWER)), POISSON, seconds=600.0))
+    run = ObservedLoad(settings(await serve(streaming(0.2, ANSWER)), POISSON, seconds=600.0))
     running = asyncio.create_task(run.run())
     await until_true(lambda: len(run.observations) > 20)
     run.until.set()
@@ -162,7 +125,7 @@ async def test_until_ends_the_sending_of_all_and_their_answers_are_awaited(serve
 
 
 async def test_a_worker_that_dies_ends_the_load_with_an_error_that_names_it(serve: Serve) -> None:
-    run = Run(settings(await serve(streaming(ANSWER)), POISSON, seconds=600.0))
+    run = ObservedLoad(settings(await serve(streaming(ANSWER)), POISSON, seconds=600.0))
     running = asyncio.create_task(run.run())
     await until_true(lambda: len(run.observations) > 5)
     workers_of(os.getpid())[0].kill()
