@@ -14,7 +14,6 @@ from chaosgate.model.result import FitResult
 from chaosgate.report import sections
 from chaosgate.report.phases import marks_of, stretches_of, windows_of
 from chaosgate.report.plots.dose_response import dose_response_plot
-from chaosgate.report.plots.gauges import gauges_plot
 from chaosgate.report.plots.timeline import TimelineData, timeline_plot
 from chaosgate.report.table import objective_rows
 from chaosgate.report.view import ReportView
@@ -61,7 +60,7 @@ def _context(view: ReportView) -> dict[str, Any]:
         "objectives": objective_rows(view.spec, view.verdict, view.estimates, view.fits),
         "thresholds": _thresholds(view),
         "timeline": Markup(_timeline(view)),
-        "gauges": Markup(gauges_plot(() if view.estimates is None else view.estimates.gauges, windows_of(view))),
+        "gauges": () if view.estimates is None else view.estimates.gauges,
         "notes": sections.injection_notes(view),
         "window_columns": WINDOW_COLUMNS,
         "windows": sections.window_cells(view),
@@ -104,9 +103,11 @@ def _timeline(view: ReportView) -> str:
         stretches=stretches_of(view),
         marks=marks_of(view),
         axes={fault.name: fault.axis().dimension for fault in view.spec.spec.faults},
+        gauges=() if view.estimates is None else view.estimates.gauges,
     )
+    beside = f"; below it {', '.join(gauge.name for gauge in data.gauges)}" if data.gauges else ""
     return timeline_plot(
         data,
         f"Time to first token, share of errors and request rate for each second; {len(windows)} windows are shaded by "
-        f"dose; halts and expiries marked: {len(data.marks)}",
+        f"dose; halts and expiries marked: {len(data.marks)}{beside}",
     )

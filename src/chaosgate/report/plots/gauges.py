@@ -1,47 +1,26 @@
-"""The plot of gauges: what engine, machine and Prometheus showed, over what was injected when."""
+"""The panels of gauges in the timeline: what engine, machine and Prometheus showed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from chaosgate.model.gauges import LARGEST_ORDER, fragmentation
 from chaosgate.model.result import GaugeSeries
-from chaosgate.report.phases import WindowRow
-from chaosgate.report.plots.style import BLUE, VERMILLION, inline_svg, plot_style, quiet
+from chaosgate.report.plots.style import BLUE, VERMILLION, quiet
 
 GAP = 3.0
 """Seconds without a reading from which on a line is broken, where readings mostly come more often than that."""
-PANEL_INCHES = 1.0
-WIDTH_INCHES = 12.0
 LEVELS = (5.0, 9.0)
 """Below the first order memory is heavily fragmented, from the second on lightly."""
 
 
-def gauges_plot(series: Sequence[GaugeSeries], windows: Sequence[WindowRow]) -> str:
-    """The plot as an `<svg>` with a panel for each gauge; the empty text where there are none."""
-    if not series:
-        return ""
-    with plot_style():
-        figure = Figure(figsize=(WIDTH_INCHES, PANEL_INCHES * len(series) + 0.6), layout="constrained")
-        panels = figure.subplots(len(series), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, gauge in zip(panels, series, strict=True):
-            _draw(axes, gauge, windows)
-        panels[-1].set_xlabel("time on the gateway's clock [s]")
-        names = ", ".join(gauge.name for gauge in series)
-        return inline_svg(figure, "gauges", "Gauges of the run", f"{names}; windows at doses above 0 are shaded")
-
-
-def _draw(axes: Axes, gauge: GaugeSeries, windows: Sequence[WindowRow]) -> None:
+def draw_gauge(axes: Axes, gauge: GaugeSeries) -> None:
+    """The gauge as steps, under its name; of free memory also the levels that are named."""
     axes.plot(*broken(gauge), color=BLUE, lw=1.6, drawstyle="steps-post", clip_on=False)
     axes.set_title(described(gauge), loc="left", fontsize=9.0)
     axes.set_ylim(min(0.0, *gauge.values), max(1.0, *gauge.values) * 1.1)
-    for row in windows:
-        if row.dose > 0 and row.off is not None:
-            axes.axvspan(row.on, row.off, color="#ececec", lw=0, zorder=0)
     for level in LEVELS if gauge.name == LARGEST_ORDER else ():
         axes.axhline(level, color=VERMILLION, lw=0.8, ls=(0, (2, 2)))
     quiet(axes)

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from chaosgate.model.result import SeriesPoint
+from chaosgate.model.result import GaugeSeries, SeriesPoint
 from chaosgate.report.phases import Mark, Stretch, WindowRow
+from chaosgate.report.plots.gauges import draw_gauge
 from chaosgate.report.plots.style import (
     BLACK,
     BLUE,
@@ -30,6 +31,9 @@ from chaosgate.units import Dimension, format_value
 GAP = 1.5
 """Seconds between two points of the series from which on the line is broken; points lie one second apart."""
 LANE_INCHES = 0.46
+GAUGE_INCHES = 0.8
+NAME_INCHES = 0.3
+"""What the name above a gauge's panel takes: room that the other panels would give."""
 WIDTH_INCHES = 12.0
 
 
@@ -42,6 +46,8 @@ class TimelineData:
     stretches: Sequence[Stretch]
     marks: Sequence[Mark]
     axes: dict[str, Dimension]
+    gauges: Sequence[GaugeSeries] = ()
+    """A panel each, below what the client saw."""
 
 
 def timeline_plot(data: TimelineData, description: str) -> str:
@@ -50,19 +56,23 @@ def timeline_plot(data: TimelineData, description: str) -> str:
         return ""
     faults = [name for name in data.axes if any(row.fault == name for row in data.windows)]
     lanes = LANE_INCHES * max(1, len(faults))
-    heights = [lanes, 2.2, 1.1, 1.1]
+    heights = [lanes, 2.2, 1.1, 1.1, *(GAUGE_INCHES for _ in data.gauges)]
     with plot_style():
-        figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + 1.0), layout="constrained")
-        lane, ttft, errors, rate = figure.subplots(4, 1, sharex=True, height_ratios=heights)
+        margins = 1.0 + NAME_INCHES * len(data.gauges)
+        figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + margins), layout="constrained")
+        panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+        lane, ttft, errors, rate, *gauges = panels
         _draw_lane(lane, data, faults)
         _draw_ttft(ttft, data.series)
         _draw_errors(errors, data.series)
         _draw_rate(rate, data.series)
-        for axes in (ttft, errors, rate):
+        for axes, gauge in zip(gauges, data.gauges, strict=True):
+            draw_gauge(axes, gauge)
+        for axes in panels[1:]:
             _shade(axes, data, faults)
-        _draw_marks((lane, ttft, errors, rate), data.marks)
-        rate.set_xlabel("time on the gateway's clock [s]")
-        rate.set_xlim(*_time_range(data))
+        _draw_marks(panels, data.marks)
+        panels[-1].set_xlabel("time on the gateway's clock [s]")
+        lane.set_xlim(*_time_range(data))
         figure.align_ylabels((lane, ttft, errors, rate))
         return inline_svg(figure, "timeline", "Timeline of the run", description)
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import report_views as views
 from report_page import Page
 
-from chaosgate.model.result import SeriesPoint
+from chaosgate.model.gauges import LARGEST_ORDER
+from chaosgate.model.result import GaugeSeries, SeriesPoint
 from chaosgate.report.phases import marks_of, stretches_of, windows_of
 from chaosgate.report.plots.timeline import TimelineData, broken_line, dose_strength, timeline_plot
 from chaosgate.report.view import ReportView
@@ -32,6 +33,16 @@ def test_every_panel_is_labelled_with_its_unit(passing: ReportView) -> None:
     found = pieces(data_of(passing))
     for label in ("token [ms]", "errors [%]", "[1/s]", "time on the gateway's clock [s]", "p50", "p99"):
         assert label in found
+
+
+def test_every_gauge_has_a_panel_with_its_name_on_the_same_axis(passing: ReportView) -> None:
+    queue = GaugeSeries(name="vllm:num_requests_waiting", at=(1.0, 2.0), values=(0.0, 4.0))
+    free = GaugeSeries(name=LARGEST_ORDER, at=(1.0, 2.0), values=(10.0, 4.0))
+    plain, found = (pieces(replace(data_of(passing), gauges=gauges)) for gauges in ((), (queue, free)))
+    assert {"vllm:num_requests_waiting", f"{LARGEST_ORDER} (at worst 4: heavy fragmentation)"} <= set(found) - set(
+        plain
+    )
+    assert found.count("time on the gateway's clock [s]") == 1
 
 
 def test_each_window_carries_its_dose_and_the_stretches_their_names(passing: ReportView) -> None:
