@@ -22,7 +22,7 @@ UNKNOWN_MODEL = "unknown"
 class Body:
     """The body of `request`, read once."""
 
-    def __init__(self, request: web.Request) -> None:
+    def __init__(self, request: web.BaseRequest) -> None:
         self.exists = request.body_exists
         self._content = request.content
         self._sized = hdrs.CONTENT_LENGTH in request.headers

@@ -31,11 +31,8 @@ class Timeouts(Frozen):
 
 
 @asynccontextmanager
-async def first_byte(seconds: float | None, body: Body) -> AsyncIterator[None]:
-    """A TimeoutError when what is inside takes `seconds` longer than sending `body`; None waits for ever."""
-    if seconds is None:
-        yield
-        return
+async def first_byte(seconds: float, body: Body) -> AsyncIterator[None]:
+    """A TimeoutError when what is inside takes `seconds` longer than sending `body`."""
     async with asyncio.timeout(None) as deadline:
         body.when_sent(lambda: deadline.reschedule(asyncio.get_running_loop().time() + seconds))
         yield

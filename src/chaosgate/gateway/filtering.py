@@ -41,7 +41,7 @@ class Filtering:
         self._run = run
         self._filters = run.config.filters
 
-    async def end_here(self, request: web.Request, body: Body, passage: Passage) -> web.Response | None:
+    async def end_here(self, request: web.BaseRequest, body: Body, passage: Passage) -> web.Response | None:
         """Show the request to every filter; the response that one of them gave, sent, or None when all let it pass.
 
         What they rewrote stands in `passage`.
@@ -66,7 +66,7 @@ class Filtering:
         return True
 
     async def pass_held(
-        self, request: web.Request, upstream: aiohttp.ClientResponse, passage: Passage, ask: Ask
+        self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, passage: Passage, ask: Ask
     ) -> web.StreamResponse:
         """Send the answer once it was judged; `ask` gets another one where a filter wants that."""
         edits: Sequence[PlannedEdit] = passage.edits
@@ -85,7 +85,7 @@ class Filtering:
 
     async def _attempt(
         self,
-        request: web.Request,
+        request: web.BaseRequest,
         upstream: aiohttp.ClientResponse,
         passage: Passage,
         edits: Sequence[PlannedEdit],
@@ -201,7 +201,7 @@ def _refusal(refused: Refused) -> web.Response:
     return error_answer(refused.status, refused.message, refused.code)
 
 
-async def _send_whole(request: web.Request, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
+async def _send_whole(request: web.BaseRequest, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
     response = PassThrough(upstream)
     if response.headers.popall(hdrs.CONTENT_LENGTH, None) is not None:
         response.content_length = len(body)
@@ -210,7 +210,7 @@ async def _send_whole(request: web.Request, upstream: aiohttp.ClientResponse, bo
     return response
 
 
-async def _send_broken(request: web.Request, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
+async def _send_broken(request: web.BaseRequest, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
     """Pass on what came of an answer that broke off, and break off, too: there is nothing to judge."""
     response = PassThrough(upstream)
     await response.prepare(request)

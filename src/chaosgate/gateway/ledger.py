@@ -147,19 +147,22 @@ def plain(text: str) -> str:
 
 def _row(visit: Visit, identity: RequestId, repeat: int, done: float, touch: Touch | None) -> LedgerRow:
     window = None if touch is None else touch.window
-    return LedgerRow(
-        request=identity.text,
-        phase=visit.phase,
-        fault=None if touch is None else touch.fault,
-        window=None if window is None else window.window,
-        dose=None if window is None else window.dose,
-        draw=None if touch is None else touch.draw,
-        planned=touch is not None and touch.planned,
-        applied=touch is not None and touch.applied,
-        bypassed=None if touch is None or touch.bypassed is None else plain(touch.bypassed),
-        effect=None if touch is None or touch.effect is None else plain(touch.effect),
-        seen=visit.seen,
-        done=done,
-        repeat=repeat,
-        filtered=None if visit.filtered is None else plain(visit.filtered),
+    # Every request comes through here, and the gateway itself has made all of it: nothing is left to be checked.
+    return LedgerRow.of_checked(
+        {
+            "request": identity.text,
+            "phase": visit.phase,
+            "fault": None if touch is None else touch.fault,
+            "window": None if window is None else window.window,
+            "dose": None if window is None else window.dose,
+            "draw": None if touch is None else touch.draw,
+            "planned": touch is not None and touch.planned,
+            "applied": touch is not None and touch.applied,
+            "bypassed": None if touch is None or touch.bypassed is None else plain(touch.bypassed),
+            "effect": None if touch is None or touch.effect is None else plain(touch.effect),
+            "seen": visit.seen,
+            "done": done,
+            "repeat": repeat,
+            "filtered": None if visit.filtered is None else plain(visit.filtered),
+        }
     )

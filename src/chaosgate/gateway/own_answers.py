@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 from multidict import CIMultiDict
 
 from chaosgate.model.openai_error import openai_error
@@ -27,20 +27,34 @@ def json_answer(status: int, body: Mapping[str, Any], headers: Mapping[str, str]
     return web.Response(body=json.dumps(dict(body), allow_nan=False).encode(), status=status, headers=named)
 
 
-async def send(request: web.Request, response: web.Response) -> web.Response:
+async def send(request: web.BaseRequest, response: web.Response) -> web.Response:
     """`response`, once all of it is sent: what happens after that can no longer change it."""
     await response.prepare(request)
     await response.write_eof()
     return response
 
 
-@web.middleware
-async def answer_pathless(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
-    """Answer what names no path and so nothing behind the gateway: `OPTIONS *`, CONNECT (RFC 9110, 9.3.6 and 9.3.7)."""
-    if request.match_info.http_exception is None:
-        return await handler(request)
+async def meet_expectation(request: web.BaseRequest) -> web.Response | None:
+    """Tell a client that waits for it to go on with its body; a 417 for what it expects else (RFC 9110, 10.1.1)."""
+    if request.version < HttpVersion11:
+        return None
+    expected = request.headers[hdrs.EXPECT]
+    if expected.lower() != "100-continue":
+        why = f"Expect: read {expected[:100]!r}; the only one met is 100-continue"
+        return await send(request, error_answer(417, why))
+    await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    # The response itself has not begun.
+    request.writer.output_size = 0
+    return None
+
+
+def is_pathless(request: web.BaseRequest) -> bool:
+    """Whether it names no path and so nothing behind the gateway: `OPTIONS *`, CONNECT (RFC 9110, 9.3.6 and 9.3.7)."""
+    return not request.rel_url.raw_path.startswith("/")
+
+
+async def answer_pathless(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer a request that names no path."""
     if request.method == hdrs.METH_OPTIONS:
         return await send(request, web.Response(status=204))
     why = f"{request.method} {request.raw_path[:100]}: this is a gateway, no forward proxy; ask for a path such as /v1"

@@ -20,7 +20,14 @@ from chaosgate.gateway.filtering import Filtering
 from chaosgate.gateway.headers import lead_back, request_headers, unclear_framing
 from chaosgate.gateway.identity import ANONYMOUS, BadRequestId, RequestId, anonymous_id, read_request_id
 from chaosgate.gateway.ledger import Visit
-from chaosgate.gateway.own_answers import answer_pathless, error_answer, json_answer, send
+from chaosgate.gateway.own_answers import (
+    answer_pathless,
+    error_answer,
+    is_pathless,
+    json_answer,
+    meet_expectation,
+    send,
+)
 from chaosgate.gateway.passage import Passage
 from chaosgate.gateway.state import RunState
 from chaosgate.gateway.stream import (
@@ -31,13 +38,12 @@ from chaosgate.gateway.stream import (
     readable,
     relay,
     relay_edited,
-    remove_own_headers,
     reset,
 )
 from chaosgate.gateway.tls import client_context
 from chaosgate.gateway.tracing import trace_request
 from chaosgate.gateway.upstreams import NOT_CONNECTED, Server, UpstreamFailure
-from chaosgate.gateway.wishes import note_wishes, tell_wishes
+from chaosgate.gateway.wishes import note_wishes
 from chaosgate.model.fault import Reply, Reset
 from chaosgate.model.filter import passes_unguarded
 from chaosgate.model.prompt_text import read_prompt
@@ -65,15 +71,15 @@ class Proxy:
         self._token = token
         self._filtering = Filtering(run)
 
-    def application(self) -> web.Application:
-        """The aiohttp application for the data port: any method, any path."""
-        application = web.Application(middlewares=[answer_pathless])
-        application.on_response_prepare.extend((remove_own_headers, tell_wishes))
-        application.router.add_route("*", "/{path:.*}", self.handle)
-        return application
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request of any method and path, and count how it ended."""
+        if is_pathless(request):
+            return await answer_pathless(request)
+        if hdrs.EXPECT in request.headers and (refused := await meet_expectation(request)) is not None:
+            return refused
+        return await self._count(request)
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request and count how it ended."""
+    async def _count(self, request: web.BaseRequest) -> web.StreamResponse:
         seen = self._run.clock.now()
         self._run.metrics.arrived += 1
         code = CLIENT_LEFT
@@ -87,7 +93,7 @@ class Proxy:
             self._run.metrics.answered(code)
             trace_request(request, code, self._run.clock.now() - seen)
 
-    async def _admit(self, request: web.Request, seen: float) -> web.StreamResponse:
+    async def _admit(self, request: web.BaseRequest, seen: float) -> web.StreamResponse:
         """Let a request in that has a valid id or none; all that are let in end in the ledger."""
         config = self._run.config
         if (unclear := unclear_framing(request.version, request.headers)) is not None:
@@ -101,7 +107,7 @@ class Proxy:
             return await send(request, error_answer(507, "ledger full: the run is halted; start another"))
         return await self._serve(request, seen, identity)
 
-    async def _serve(self, request: web.Request, seen: float, identity: RequestId | None) -> web.StreamResponse:
+    async def _serve(self, request: web.BaseRequest, seen: float, identity: RequestId | None) -> web.StreamResponse:
         visit = Visit(seen, ANONYMOUS if identity is None else identity.phase, identity)
         repeat = 0 if identity is None else self._run.ledger.occurrence(identity.text)
         body = Body(request)
@@ -114,7 +120,7 @@ class Proxy:
             self._finish(visit, body, repeat)
 
     async def _end_here(
-        self, request: web.Request, visit: Visit, body: Body, passage: Passage
+        self, request: web.BaseRequest, visit: Visit, body: Body, passage: Passage
     ) -> web.StreamResponse | None:
         """What a fault or a filter ended the request with, sent; None where it goes on, as these have left it."""
         links = await self._links(request, visit, body, passage)
@@ -129,7 +135,7 @@ class Proxy:
         self._run.metrics.added(self._run.clock.now() - visit.seen - passage.slept)
         return None
 
-    async def _forward(self, request: web.Request, body: Body, passage: Passage) -> web.StreamResponse:
+    async def _forward(self, request: web.BaseRequest, body: Body, passage: Passage) -> web.StreamResponse:
         """What a server answered, or that none did, sent."""
         load = {**self._load(passage), **readable(passage)}
         ask = partial(self._ask, request, body, load, passage.variant)
@@ -138,7 +144,8 @@ class Proxy:
         except UpstreamFailure as failure:
             await body.drain()
             return await send(request, error_answer(failure.status, str(failure)))
-        settle_loads(passage.loads, upstream)
+        if passage.loads:
+            settle_loads(passage.loads, upstream)
         try:
             if self._filtering.holds(upstream, passage):
                 return await self._filtering.pass_held(request, upstream, passage, ask)
@@ -146,7 +153,7 @@ class Proxy:
         finally:
             upstream.close()
 
-    async def _links(self, request: web.Request, visit: Visit, body: Body, passage: Passage) -> list[Link]:
+    async def _links(self, request: web.BaseRequest, visit: Visit, body: Body, passage: Passage) -> list[Link]:
         """The links of a request, from the windows that are open as it arrives.
 
         Its body is read first where a fault wants to see it, or where it has no other name than its body.
@@ -183,7 +190,7 @@ class Proxy:
         return load_headers(passage.loads, passage.shared, self._token)
 
     async def _ask(
-        self, request: web.Request, body: Body, load: Mapping[str, str], variant: str | None
+        self, request: web.BaseRequest, body: Body, load: Mapping[str, str], variant: str | None
     ) -> aiohttp.ClientResponse:
         """The head of the response of the first server that can be connected to; UpstreamFailure when none answers."""
         upstreams, tried = self._run.upstreams, list[tuple[Server, Exception]]()
@@ -202,7 +209,7 @@ class Proxy:
                 return answer
         raise UpstreamFailure(tried)
 
-    def _headers(self, request: web.Request, body: Body, load: Mapping[str, str]) -> CIMultiDict[str]:
+    def _headers(self, request: web.BaseRequest, body: Body, load: Mapping[str, str]) -> CIMultiDict[str]:
         headers = request_headers(request.headers)
         headers.update(load)
         if body.replaced is not None:
@@ -210,23 +217,26 @@ class Proxy:
         return headers
 
     async def _send_on(
-        self, request: web.Request, body: Body, headers: CIMultiDict[str], server: Server
+        self, request: web.BaseRequest, body: Body, headers: CIMultiDict[str], server: Server
     ) -> aiohttp.ClientResponse:
         target = request.raw_path if request.raw_path.startswith("/") else request.rel_url.raw_path_qs
-        async with first_byte(self._run.config.timeouts.first_byte, body):
-            return await self._session.request(
-                request.method,
-                URL(server.url + target, encoded=True),
-                headers=headers,
-                data=(body.in_one_piece() or body.chunks()) if body.exists else None,
-                allow_redirects=False,
-            )
+        wait, url = self._run.config.timeouts.first_byte, URL(server.url + target, encoded=True)
+
+        async def exchange() -> aiohttp.ClientResponse:
+            data = (body.in_one_piece() or body.chunks()) if body.exists else None
+            return await self._session.request(request.method, url, headers=headers, data=data, allow_redirects=False)
+
+        if wait is None:
+            return await exchange()
+        async with first_byte(wait, body):
+            return await exchange()
 
     async def _pass_on(
-        self, request: web.Request, upstream: aiohttp.ClientResponse, passage: Passage
+        self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, passage: Passage
     ) -> web.StreamResponse:
         response = PassThrough(upstream)
-        lead_back(response.headers, (server.url for server in self._run.upstreams.all))
+        if hdrs.LOCATION in response.headers:
+            lead_back(response.headers, (server.url for server in self._run.upstreams.all))
         editing = editing_of(upstream, passage.edits)
         if editing is not None:
             response.headers.popall(hdrs.CONTENT_LENGTH, None)
@@ -272,13 +282,13 @@ def upstream_session(config: GatewayConfig) -> aiohttp.ClientSession:
     )
 
 
-async def _refuse(request: web.Request, why: str) -> web.StreamResponse:
+async def _refuse(request: web.BaseRequest, why: str) -> web.StreamResponse:
     """Answer 400 and end the connection: what follows on it may be no request."""
     request.protocol.close()
     return await send(request, error_answer(400, why, headers={"Connection": "close"}))
 
 
-async def _end(request: web.Request, body: Body, ending: Reply | Reset) -> web.StreamResponse:
+async def _end(request: web.BaseRequest, body: Body, ending: Reply | Reset) -> web.StreamResponse:
     """End a request at the gateway, after its body was read: a client that still writes would not see the answer."""
     await body.drain()
     if isinstance(ending, Reply):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from types import TracebackType
+from typing import Any
 
 from aiohttp import web
 
@@ -13,6 +14,7 @@ from chaosgate.gateway.admission import admitting, connection_limit
 from chaosgate.gateway.health import watch
 from chaosgate.gateway.proxy import MAX_HEADER, Proxy, upstream_session
 from chaosgate.gateway.quiet_log import quiet_logger
+from chaosgate.gateway.request import data_request
 from chaosgate.gateway.state import RunState
 from chaosgate.servers import BACKLOG, url_of
 from chaosgate.tokens import engine_token
@@ -23,6 +25,8 @@ SHUTDOWN_SECONDS = 0.5
 HEAD_SECONDS = 30.0
 """How long a connection may be open without a whole head of a request, the first or the next one. Clients that dribble
 their heads to keep connections busy (slowloris) end there; so do idle ones, which pools expect after 5 s and more."""
+
+Runner = web.AppRunner | web.ServerRunner
 
 
 class Gateway:
@@ -40,7 +44,7 @@ class Gateway:
         self._data = data
         self._admin = admin
         self._token = token
-        self._runners: list[web.AppRunner] = []
+        self._runners: list[Runner] = []
         self._listening: list[asyncio.Server] = []
         self._watching: asyncio.Task[None] | None = None
 
@@ -54,8 +58,11 @@ class Gateway:
             raise
         if config.health_path is not None:
             self._watching = asyncio.create_task(watch(self.run.upstreams, self._session, config.health_path))
-        await self._serve(Proxy(self.run, self._session, engine_token(self._token)).application(), self._data)
-        await self._serve(Admin(self.run, self._token).application(), self._admin)
+        proxy = Proxy(self.run, self._session, engine_token(self._token))
+        data = web.Server(proxy.answer, request_factory=data_request, **_limits())
+        await self._serve(web.ServerRunner(data, shutdown_timeout=SHUTDOWN_SECONDS), self._data)
+        admin = Admin(self.run, self._token).application()
+        await self._serve(web.AppRunner(admin, shutdown_timeout=SHUTDOWN_SECONDS, **_limits()), self._admin)
         return self
 
     async def __aexit__(
@@ -70,22 +77,24 @@ class Gateway:
             await runner.cleanup()
         await self._session.close()
 
-    async def _serve(self, application: web.Application, listener: socket.socket) -> None:
-        # A handler is cancelled when its client leaves, or the request would go on upstream with nobody to read it.
-        runner = web.AppRunner(
-            application,
-            access_log=None,
-            logger=quiet_logger(),
-            handler_cancellation=True,
-            auto_decompress=False,
-            max_line_size=MAX_HEADER,
-            max_field_size=MAX_HEADER,
-            keepalive_timeout=HEAD_SECONDS,
-            shutdown_timeout=SHUTDOWN_SECONDS,
-        )
+    async def _serve(self, runner: Runner, listener: socket.socket) -> None:
         await runner.setup()
         self._runners.append(runner)
         assert runner.server is not None, "a runner has its server once it is set up"
         factory = admitting(runner.server, self.max_connections)
         loop = asyncio.get_running_loop()
         self._listening.append(await loop.create_server(factory, sock=listener, backlog=BACKLOG))
+
+
+def _limits() -> dict[str, Any]:
+    """What both ports are told."""
+    return {
+        "access_log": None,
+        "logger": quiet_logger(),
+        # A handler is cancelled when its client leaves, or the request would go on upstream with nobody to read it.
+        "handler_cancellation": True,
+        "auto_decompress": False,
+        "max_line_size": MAX_HEADER,
+        "max_field_size": MAX_HEADER,
+        "keepalive_timeout": HEAD_SECONDS,
+    }

@@ -33,8 +33,8 @@ class PassThrough(web.StreamResponse):
         super().__init__(status=upstream.status, reason=upstream.reason, headers=self.passed)
 
 
-async def remove_own_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """A signal that takes out again what aiohttp adds to a response and its server did not send."""
+def remove_own_headers(response: web.StreamResponse) -> None:
+    """Take out again what aiohttp adds to a response and its server did not send."""
     if isinstance(response, PassThrough):
         for name in (hdrs.SERVER, hdrs.DATE, hdrs.CONTENT_TYPE):
             if name not in response.passed:
@@ -117,7 +117,7 @@ def editing_of(upstream: aiohttp.ClientResponse, edits: Sequence[PlannedEdit]) -
     return None
 
 
-def break_off(request: web.Request) -> None:
+def break_off(request: web.BaseRequest) -> None:
     """Close the client's connection after what was written, so that it sees that the response is not whole."""
     if request.version < HttpVersion11:
         # Before HTTP/1.1 a body may end with the connection; only a reset shows that something is missing.
@@ -126,7 +126,7 @@ def break_off(request: web.Request) -> None:
         request.transport.close()
 
 
-def reset(request: web.Request) -> None:
+def reset(request: web.BaseRequest) -> None:
     """Close the client's connection with a TCP reset."""
     transport = request.transport
     if transport is None:

@@ -41,7 +41,7 @@ def tracer() -> Tracer | None:
     return trace.get_tracer("chaosgate.gateway") if INSTALLED else None
 
 
-def trace_request(request: web.Request, status: int, seconds: float) -> None:
+def trace_request(request: web.BaseRequest, status: int, seconds: float) -> None:
     """Record the span of a request that opted in: it took `seconds`, ends now, and continues its `traceparent`."""
     wishes, touches = noted(request)
     used = tracer() if wishes.opted else None
@@ -58,7 +58,7 @@ def trace_request(request: web.Request, status: int, seconds: float) -> None:
     span.end(end)
 
 
-def _tags(request: web.Request, status: int, wishes: Wishes, touches: tuple[Touch, ...]) -> Tags:
+def _tags(request: web.BaseRequest, status: int, wishes: Wishes, touches: tuple[Touch, ...]) -> Tags:
     """The attributes of a span: those of HTTP by their names in OpenTelemetry's semantic conventions."""
     met = list(injected_by(touches, passed=False))
     tags: Tags = {"http.request.method": request.method, "url.path": request.path, "http.response.status_code": status}

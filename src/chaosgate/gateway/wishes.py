@@ -88,21 +88,21 @@ def read_wishes(config: GatewayConfig, facts: RequestFacts) -> Wishes:
     )
 
 
-def note_wishes(request: web.Request, visit: Visit, config: GatewayConfig, facts: RequestFacts) -> Wishes:
+def note_wishes(request: web.BaseRequest, visit: Visit, config: GatewayConfig, facts: RequestFacts) -> Wishes:
     """The same, kept with the request for `tell_wishes` and for its trace."""
     wishes = read_wishes(config, facts)
     request[_VISIT], request[_WISHES] = visit, wishes
     return wishes
 
 
-def noted(request: web.Request) -> tuple[Wishes, tuple[Touch, ...]]:
+def noted(request: web.BaseRequest) -> tuple[Wishes, tuple[Touch, ...]]:
     """What the request asked for, and what every fault did to it so far."""
     visit = request.get(_VISIT)
     return request.get(_WISHES, NOTHING), () if visit is None else tuple(visit.touches)
 
 
-async def tell_wishes(request: web.Request, response: web.StreamResponse) -> None:
-    """A signal that tells a request that opted in what was done to it and what was left aside."""
+def tell_wishes(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    """Tell a request that opted in what was done to it and what was left aside, in the headers of its response."""
     wishes, touches = noted(request)
     if not wishes.opted:
         return

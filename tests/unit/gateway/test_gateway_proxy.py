@@ -122,6 +122,14 @@ async def test_a_client_that_asks_before_it_sends_is_told_to_go_on() -> None:
         assert answer.endswith(b"\r\n\r\n{}")
 
 
+async def test_another_expectation_is_not_met() -> None:
+    async with upstream(echo) as url, gateway(url) as served:
+        answer = await raw(served.url, raw_post({"Expect": "a miracle"}))
+
+    assert answer.startswith(b"HTTP/1.1 417 Expectation Failed\r\n")
+    assert b"the only one met is 100-continue" in answer
+
+
 async def test_an_event_reaches_the_client_while_the_server_holds_the_rest() -> None:
     first_seen = asyncio.Event()
 
