@@ -9,12 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from chaosgate.judge.reasons import plain
 from chaosgate.model.blocks import sweep_windows
 from chaosgate.model.fault import ClusterFault, Fault
+from chaosgate.model.observation import MAX_SCHEDULE_DELAY
 from chaosgate.model.result import Health, Injection, Reason, WitnessReading
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.units import format_value
-
-MAX_SCHEDULE_DELAY = 0.050
-"""Seconds of P99 schedule delay above which the client, not the target, is what was measured."""
 
 
 def injection_reasons(spec: ChaosSpec, injections: Mapping[str, Injection]) -> Iterator[Reason]:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from chaosgate.errors import UsageError
-from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.loadgen.generator import LoadSettings
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.loadgen.workers import open_load
 from chaosgate.model.arrivals import MAX_RATE, Gaps, RateArrivals
-from chaosgate.model.observation import Observation
+from chaosgate.model.observation import MAX_SCHEDULE_DELAY, Observation
 from chaosgate.statistics.ranks import quantile_of
 from chaosgate.units import format_duration, format_rate, format_value
 

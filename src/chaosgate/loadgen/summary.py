@@ -10,9 +10,8 @@ from typing import get_args
 import numpy as np
 
 from chaosgate.errors import UsageError
-from chaosgate.judge.trust import MAX_SCHEDULE_DELAY
 from chaosgate.model.base import Frozen
-from chaosgate.model.observation import Observation, Outcome, RequestBound, Sample
+from chaosgate.model.observation import MAX_SCHEDULE_DELAY, Observation, Outcome, RequestBound, Sample
 from chaosgate.model.sli import SLIS, Sli
 from chaosgate.statistics.ranks import quantile_rank
 from chaosgate.units import Dimension, format_value

@@ -18,6 +18,8 @@ Outcome = Literal["ok", "error", "cut", "timeout", "refused", "cancelled"]
 Place = Literal["baseline", "control", "dose", "recovery"]
 MIN_WINDOWS = 3
 """Windows that an estimate needs: with fewer, the variance between them rests on one degree of freedom or none."""
+MAX_SCHEDULE_DELAY = 0.050
+"""Seconds of P99 schedule delay above which the client, not the target, is what was measured."""
 
 
 class Observation(Frozen):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from chaosgate.judge.trust import MAX_SCHEDULE_DELAY, counted, healing
+from chaosgate.judge.trust import counted, healing
 from chaosgate.model.fault import ClusterFault, DoseAxis
 from chaosgate.model.fit import Fit
+from chaosgate.model.observation import MAX_SCHEDULE_DELAY
 from chaosgate.model.result import RANK, Estimate, FitResult, Health, Reason, Subject, VerdictName, WitnessReading
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.advice import cleanup_sentence
