@@ -80,8 +80,6 @@ class LoadGenerator:
         self._in_flight: dict[asyncio.Task[None], Trace] = {}
         self._failures: list[BaseException] = []
         self._prepared = False
-        self._refill: Callable[[], None] | None = None
-        """Sends the next request of a closed loop while there is one to send."""
 
     @property
     def in_flight(self) -> int:
@@ -138,26 +136,37 @@ class LoadGenerator:
             await self._sleep_until(self._settings.seconds, stop)
 
     async def _send_in_turn(self, client: ChatClient, stop: asyncio.Task[Literal[True]], slots: int) -> None:
-        def refill() -> None:
+        def ended(slot: asyncio.Task[None]) -> None:
             # A failure ends the load, and nothing else would wake the sleep below.
-            if self._failures:
+            if not slot.cancelled() and (failure := slot.exception()) is not None:
+                self._failures.append(failure)
                 stop.cancel()
-            if not stop.done() and not stop.cancelling() and (now := self._clock.now()) < self._settings.seconds:
-                number = self._numbers()
-                # All are sent; nothing else would wake the sleep below.
-                if self._settings.requests is not None and number >= self._settings.requests:
-                    stop.cancel()
-                else:
-                    self._launch(client, client.trace(self._calls.next(number, now)))
 
-        await asyncio.sleep(0)
-        self._refill = refill
-        try:
-            for _ in range(slots):
-                refill()
-            await self._sleep_until(self._settings.seconds, stop)
-        finally:
-            self._refill = None
+        for _ in range(slots):
+            asyncio.create_task(self._keep_busy(client, stop)).add_done_callback(ended)
+        await self._sleep_until(self._settings.seconds, stop)
+
+    async def _keep_busy(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
+        """One slot of a closed loop: the next request goes out as soon as the last one has ended."""
+        slot = asyncio.current_task()
+        assert slot is not None
+        while (trace := self._next(client, stop)) is not None:
+            self._in_flight[slot] = trace
+            try:
+                await self._one(client, trace)
+            finally:
+                del self._in_flight[slot]
+
+    def _next(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> Trace | None:
+        """The next request of a closed loop, due now; None once no more is to be sent."""
+        if stop.done() or stop.cancelling() or (now := self._clock.now()) >= self._settings.seconds:
+            return None
+        number = self._numbers()
+        if self._settings.requests is not None and number >= self._settings.requests:
+            # All are sent; nothing else would wake the sleep until the load's end.
+            stop.cancel()
+            return None
+        return client.trace(self._calls.next(number, now))
 
     async def _sleep_until(self, due: float, stop: asyncio.Task[Literal[True]]) -> None:
         """Wait for `due` or `stop`, and at least one turn of the event loop, so that answers are read when late."""
@@ -185,8 +194,6 @@ class LoadGenerator:
         self._in_flight.pop(task, None)
         if not task.cancelled() and (failure := task.exception()) is not None:
             self._failures.append(failure)
-        if self._refill is not None:
-            self._refill()
 
     async def _give_up(self) -> None:
         # Every task has begun by now, and so will report: each had its first turn before this one came round again.
