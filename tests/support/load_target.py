@@ -27,6 +27,8 @@ class Target:
     adapters: tuple[str, ...] = ()
     """Of the first model."""
     key: str | None = None
+    moved: bool = False
+    """Whether its list of models is elsewhere."""
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     checked: int = 0
@@ -52,6 +54,8 @@ class Target:
         """The models."""
         if (refused := self._refused(request)) is not None:
             return refused
+        if self.moved:
+            return web.Response(status=302, headers={"Location": "/elsewhere"})
         if self.models is None:
             return error(404, "Not Found")
         data: list[dict[str, str]] = [{"id": name} for name in self.models]

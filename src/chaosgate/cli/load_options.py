@@ -138,7 +138,10 @@ def _refuse_places(options: LoadOptions) -> None:
 
 def _seconds(options: LoadOptions) -> float:
     if options.length is not None:
-        return _read("--for", options.length, parse_duration)
+        seconds = _read("--for", options.length, parse_duration)
+        if seconds <= 0:
+            raise UsageError(f"--for {options.length}: is no time in which anything is sent; write one such as 30s")
+        return seconds
     if options.requests is not None:
         return WITHOUT_END
     if options.staircase is not None:

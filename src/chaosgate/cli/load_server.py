@@ -116,6 +116,8 @@ async def _models(session: aiohttp.ClientSession, url: str) -> Models | None:
         async with session.get(f"{url}/v1/models", allow_redirects=False) as response:
             if response.status in (401, 403):
                 raise NoServer(_refusal(url, response.status))
+            if 300 <= response.status < 400:
+                raise NoServer(f"{without_password(url)}/v1/models: {_redirected(response.status)}")
             data = json.loads(await _first(response)) if response.status == 200 else None
             return None if data is None else {str(one["id"]): one.get("parent") for one in data["data"]}
     # First: what a certificate fails with is a ValueError, too.
@@ -168,7 +170,7 @@ def answer_problem(server: Server, status: int, kind: str, said: bytes, known: M
     if status in (401, 403):
         return _refusal(server.url, status)
     if 300 <= status < 400:
-        return f"{where}: answered with a redirect (HTTP {status}); name the server itself"
+        return f"{where}: {_redirected(status)}"
     if known is not None and server.model not in known and status in (400, 404, 422):
         return (
             f"{where}: does not serve the model {server.model!r} (HTTP {status}: {words}); it serves: {listed(known)}"
@@ -220,3 +222,7 @@ def connection_words(url: str, error: BaseException) -> str:
 
 def _other(url: str) -> str:
     return "https://" if url.startswith("http://") else "http://"
+
+
+def _redirected(status: int) -> str:
+    return f"answered with a redirect (HTTP {status}); name the server itself"

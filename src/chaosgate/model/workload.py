@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_serializer, model_validator
 from pydantic.alias_generators import to_camel
 
 from chaosgate.model.arrivals import Arrivals, ClosedArrivals, OpenRate, TraceArrivals
@@ -206,6 +206,17 @@ class Workload(Frozen):
         if not self.tenants:
             _check_fitting(self)
         return self
+
+    @field_validator("workers")
+    @classmethod
+    def _all_with_work(cls, workers: int, info: ValidationInfo) -> int:
+        arrivals = info.data.get("arrivals")
+        if isinstance(arrivals, ClosedArrivals) and workers > arrivals.concurrency:
+            raise ValueError(
+                f"read {workers}, more than the concurrency of {arrivals.concurrency}: some would have nothing to "
+                "send; write fewer"
+            )
+        return workers
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: Any) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def test_an_address_may_have_its_path(path: str) -> None:
     ("target", "words", "says"),
     [
         (Target(tokens(), models=("a", "b")), (), "serves 2 models (a, b); name one with --model"),
+        (Target(tokens(), moved=True), (), "/v1/models: answered with a redirect (HTTP 302); name the server itself"),
         (Target(tokens(), models=None), (), "does not list its models; name one with --model"),
         (Target(whole()), (), "answered application/json and no stream, though `stream` was asked for"),
         (

@@ -84,6 +84,11 @@ def test_bounds_on_requests_and_on_the_load_are_told_apart() -> None:
         ({"sweep": "5/s..80/s", "trace": Path("t.csv")}, "--sweep and --trace: write one of the two"),
         ({"length": "5s", "requests": 3}, "--for and --requests: write one of the two"),
         ({"length": "5"}, "--for 5: read '5'"),
+        ({"length": "0s"}, "--for 0s: is no time in which anything is sent; write one such as 30s"),
+        (
+            {"concurrency": 3, "workers": 8},
+            "--workers: read 8, more than the concurrency of 3: some would have nothing to send",
+        ),
         ({"length": "5s", "warmup": "5s"}, "--warmup 5s: leaves nothing of 5 s to count"),
         ({"sweep": "5/s"}, "--sweep 5/s: write the first and the last rate, such as 5/s..80/s"),
         ({"sweep": "80/s..5/s"}, "--sweep 80/s..5/s: the first rate must be above 0 and not above the last one"),
