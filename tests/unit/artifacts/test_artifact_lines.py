@@ -86,6 +86,7 @@ def test_every_corrupted_byte_is_refused(path: Path) -> None:
                 read(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_every_cut_is_refused(path: Path) -> None:
     data = path.read_bytes()

@@ -77,6 +77,7 @@ def test_ends_enclose_the_quantile(sizes: list[int], quantile: float, seed: int)
     assert upper is None or upper >= found.value(quantile)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("windows", "size", "noise", "least"),
