@@ -122,6 +122,20 @@ async def test_a_client_that_asks_before_it_sends_is_told_to_go_on() -> None:
         assert answer.endswith(b"\r\n\r\n{}")
 
 
+async def test_bytes_of_a_header_that_are_no_utf_8_are_left_out_and_the_request_passes() -> None:
+    asked: list[str] = []
+
+    async def script(request: web.Request) -> web.StreamResponse:
+        asked.append(request.headers["X-Team"])
+        return await echo(request)
+
+    async with upstream(script) as url, gateway(url) as served:
+        answer = await raw(served.url, raw_post({"X-Team": "caf?, café"}).replace(b"caf?", b"caf\xe9"))
+
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert asked == ["caf, café"]
+
+
 async def test_another_expectation_is_not_met() -> None:
     async with upstream(echo) as url, gateway(url) as served:
         answer = await raw(served.url, raw_post({"Expect": "a miracle"}))
