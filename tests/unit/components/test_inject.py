@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from simulated_run import Conditions, simulate, stream_spec
 from small_drill import write_spec
 
 from chaosgate.components import inject
@@ -37,3 +38,18 @@ def test_nothing_is_injected_into_a_system_that_is_not_steady(tmp_path: Path, mo
     spec, context = load_spec(write_spec(tmp_path)), Context("r", tmp_path, {}, {}, {})
     guarded = endpoint(register(tmp_path, "sweeper", os.getpid()))
     assert inject.why_not(context, spec, guarded) == "too slow"
+
+
+@pytest.mark.parametrize("wrong_until", [0.0, 24.0])
+def test_answers_that_did_not_become_steady_keep_everything_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong_until: float
+) -> None:
+    asked = {"scorer": "exact-match", "every": "1s", "window": 4, "inARow": 3, "within": "20s"}
+    found = simulate(stream_spec(semantic=asked), Conditions(wrong_until=wrong_until))
+    monkeypatch.setattr(inject, "read_phase", lambda phase, inputs, identity: found.phases[phase])
+    reason = inject.why_unsteady(Context("r", tmp_path, {}, {}, {}), found.spec)
+    if wrong_until == 0.0:
+        assert reason is None
+    else:
+        assert reason is not None
+        assert "the answers did not become steady within 20s" in reason
