@@ -50,7 +50,7 @@ async def meet_expectation(request: web.BaseRequest) -> web.Response | None:
 
 def is_pathless(request: web.BaseRequest) -> bool:
     """Whether it names no path and so nothing behind the gateway: `OPTIONS *`, CONNECT (RFC 9110, 9.3.6 and 9.3.7)."""
-    return not request.rel_url.raw_path.startswith("/")
+    return not request.raw_path.startswith("/") and not request.rel_url.raw_path.startswith("/")
 
 
 async def answer_pathless(request: web.BaseRequest) -> web.StreamResponse:
