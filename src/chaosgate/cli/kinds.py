@@ -215,7 +215,7 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     quantile = kind.statistic == "quantile"
     named = f"{name}-p95" if quantile else name
     facts = [
-        ("unit", HINTS[kind.dimension]),
+        ("unit", _unit(kind)),
         ("statistic", STATISTICS[kind.statistic].format(named=named)),
         _of_what(kind),
     ]
@@ -233,9 +233,15 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
         "about": kind.dimension,
         "facts": tuple(facts),
         "parameters": (),
-        "example": _sli_example(named, kind.dimension),
+        "example": _sli_example(named, kind.usual or BOUNDS[kind.dimension]),
         "place": "spec.objectives",
     }
+
+
+def _unit(kind: type[Sli]) -> str:
+    """What its bound is; a mean of counts is no whole number."""
+    of_counts = kind.dimension == "count" and kind.statistic in ("mean", "set")
+    return HINTS["number" if of_counts else kind.dimension]
 
 
 def _of_what(kind: type[Sli]) -> tuple[str, str]:
@@ -243,14 +249,14 @@ def _of_what(kind: type[Sli]) -> tuple[str, str]:
     return what, " ".join((described.__doc__ or "").split())
 
 
-def _sli_example(name: str, dimension: Dimension) -> Mapping[str, Any]:
+def _sli_example(name: str, bound: str) -> Mapping[str, Any]:
     objectives = example_data("ChaosSpec")["spec"]["objectives"]
     known: dict[str, Any] = next((one for one in objectives if one.get("sli") == name), {})
     # Whose doses are meant has to be said only where a spec has several faults.
     return {key: value for key, value in known.items() if key != "fault"} or {
         "name": f"{name}-holds",
         "sli": name,
-        "bound": BOUNDS[dimension],
+        "bound": bound,
         "at": {"dose": "all"},
     }
 
