@@ -134,7 +134,7 @@ def test_a_mean_of_shares_lies_from_0_to_1() -> None:
     check_sli(broken(**scored, statistic="mean"))
     scored = value(lambda sample: 1.5 if sample.observation.outcome == "ok" else None)
     with pytest.raises(ConformanceError, match=r"gave 1\.5 for a share; it lies from 0 to 1"):
-        check_sli(broken(**scored, statistic="mean", dimension="share"))
+        check_sli(broken("second-twin", **scored, statistic="mean", dimension="share"))
 
 
 def test_an_sli_that_is_not_registered_is_refused() -> None:
