@@ -47,6 +47,8 @@ STATISTICS: dict[Statistic, str] = {
     "quantile": "a distribution: name a percentile, such as {named}",
     "share": "a share of requests",
     "rate": "a sum over a window's requests, a second",
+    "mean": "a mean over requests",
+    "set": "a number of all requests of a window together; the mean over windows",
 }
 BOUNDS: dict[Dimension, str] = {
     "duration": "<= 1s",
@@ -213,9 +215,9 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     quantile = kind.statistic == "quantile"
     named = f"{name}-p95" if quantile else name
     facts = [
-        ("unit", HINTS[kind.dimension]),
+        ("unit", _unit(kind)),
         ("statistic", STATISTICS[kind.statistic].format(named=named)),
-        ("of a request", " ".join((kind.value.__doc__ or "").split())),
+        _of_what(kind),
     ]
     if quantile:
         facts.append(("if it failed", "it counts as infinitely slow"))
@@ -223,23 +225,38 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
         facts.append(("good is", "what keeps every bound of `spec.slo`"))
     if kind.compares:
         facts.append(("compares with", "the prompt's first answer in the baseline"))
+    if kind.reads_known:
+        facts.append(("reads", "what is known of the prompts"))
+    if kind.reads_text:
+        facts.append(("keeps", "the texts of the answers, in observations.jsonl"))
     return {
         "about": kind.dimension,
         "facts": tuple(facts),
         "parameters": (),
-        "example": _sli_example(named, kind.dimension),
+        "example": _sli_example(named, kind.usual or BOUNDS[kind.dimension]),
         "place": "spec.objectives",
     }
 
 
-def _sli_example(name: str, dimension: Dimension) -> Mapping[str, Any]:
+def _unit(kind: type[Sli]) -> str:
+    """What its bound is; a mean of counts is no whole number."""
+    of_counts = kind.dimension == "count" and kind.statistic in ("mean", "set")
+    return HINTS["number" if of_counts else kind.dimension]
+
+
+def _of_what(kind: type[Sli]) -> tuple[str, str]:
+    what, described = ("of a window", kind.of) if kind.statistic == "set" else ("of a request", kind.value)
+    return what, " ".join((described.__doc__ or "").split())
+
+
+def _sli_example(name: str, bound: str) -> Mapping[str, Any]:
     objectives = example_data("ChaosSpec")["spec"]["objectives"]
     known: dict[str, Any] = next((one for one in objectives if one.get("sli") == name), {})
     # Whose doses are meant has to be said only where a spec has several faults.
     return {key: value for key, value in known.items() if key != "fault"} or {
         "name": f"{name}-holds",
         "sli": name,
-        "bound": BOUNDS[dimension],
+        "bound": bound,
         "at": {"dose": "all"},
     }
 
