@@ -28,11 +28,24 @@ class Text(msgspec.Struct, gc=False):
     """The same as vLLM names it."""
 
 
+class TokenLogProb(msgspec.Struct, gc=False):
+    """The natural logarithm of the probability of one token."""
+
+    logprob: float | None = None
+
+
+class LogProbs(msgspec.Struct, gc=False):
+    """The log-probabilities of the tokens of an event's content."""
+
+    content: list[TokenLogProb] | None = None
+
+
 class Choice(msgspec.Struct, gc=False):
     """One choice of an event: what it adds, and why the answer ends here, if it does."""
 
     delta: Text | None = None
     finish_reason: str | None = None
+    logprobs: LogProbs | None = None
 
 
 class Usage(msgspec.Struct, gc=False):
@@ -109,7 +122,18 @@ def _read_unusual(data: str) -> Event:
     if not isinstance(content, str):
         raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
     finish = choice.get("finish_reason")
-    return Event([Choice(Text(content, _reasoning(delta)), None if finish is None else str(finish))], usage)
+    reason = None if finish is None else str(finish)
+    return Event([Choice(Text(content, _reasoning(delta)), reason, _logprobs(choice))], usage)
+
+
+def _logprobs(choice: dict[str, Any]) -> LogProbs | None:
+    """What stands in `logprobs.content` as a list; a token without a number has None."""
+    given = choice.get("logprobs")
+    tokens = given.get("content") if isinstance(given, dict) else None
+    if not isinstance(tokens, list):
+        return None
+    found = [token.get("logprob") if isinstance(token, dict) else None for token in tokens]
+    return LogProbs([TokenLogProb(one if isinstance(one, int | float) else None) for one in found])
 
 
 def _reasoning(delta: Any) -> str | None:

@@ -175,10 +175,15 @@ def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
     yield from _request_sli((*path, "response"), fit.response.sli, fit.response.bound, "a fit")
 
 
+_OF_MANY: Mapping[str | None, str] = {"rate": "a rate", "set": "a number of many requests together"}
+"""Statistics of which one request has no number."""
+
+
 def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator[Problem]:
-    """An SLI that `what` judges request by request: its kind, without a percentile, and no rate."""
-    if name in SLIS and SLIS.get(name).statistic == "rate":
-        message = f"read {name!r}, a rate; {what} judges request by request: write an SLI such as ttft"
+    """An SLI that `what` judges request by request: its kind, without a percentile, and of one request."""
+    statistic = SLIS.get(name).statistic if name in SLIS else None
+    if statistic in _OF_MANY:
+        message = f"read {name!r}, {_OF_MANY[statistic]}; {what} judges request by request: write an SLI such as ttft"
         yield Problem((*path, "sli"), message)
         return
     if name in SLIS:
@@ -269,6 +274,9 @@ def _running_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     if name in SLIS and SLIS.get(name).compares:
         message = f"read {name!r}, which compares with the baseline's answers; a running load has none"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as error-rate or ttft-p95")
+    if name in SLIS and SLIS.get(name).reads_known:
+        message = f"read {name!r}, which reads what is known of the prompts; a running load does not tell"
+        yield Problem((*path, "sli"), f"{message}: write another SLI, such as answer-accuracy")
     if name in SLIS and SLIS.get(name).reads_slo:
         message = f"read {name!r}; a stop condition does not know the bounds of `slo`"
         yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
