@@ -13,12 +13,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
+from chaosgate.model.answer_checks import unchecked_embeddings
 from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import Fit
 from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.safety import PROTECTED
-from chaosgate.model.sli import SLIS, resolve_sli
+from chaosgate.model.scorer import SCORERS, why_unscored
+from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.source import DataPath
 from chaosgate.model.spec import DoseRange, Objective, SteadyObjective
 from chaosgate.model.stopping import StopCondition
@@ -85,6 +87,7 @@ def check(draft: Draft) -> list[Problem]:
     problems = [*_doubles(draft, FAULT_LIST), *_doubles(draft, FIT_LIST), *_doubles(draft, OBJECTIVE_LIST)]
     problems += _addresses(draft)
     problems += _scorer(draft)
+    problems += _embeddings(draft)
     for path, item in draft.valid.items():
         match item:
             case Fault():
@@ -188,6 +191,7 @@ def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator
         return
     if name in SLIS:
         yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
+        yield from _scored((*path, "sli"), name, SLIS.get(name))
         return
     kind = name.rsplit("-p", 1)[0]
     if kind in SLIS:
@@ -213,6 +217,14 @@ def _fit_objective(draft: Draft, path: DataPath, objective: Objective, name: str
         for key, bound in (("lower", objective.lower), ("upper", objective.upper)):
             if bound is not None:
                 yield from _dimension((*path, key), bound, fault.axis().dimension, _axis_words(fault))
+
+
+def _embeddings(draft: Draft) -> Iterator[Problem]:
+    """What stands on embeddings alone, once every objective is valid: a broken one might be what is asked for."""
+    objectives = {path: item for path, item in draft.valid.items() if isinstance(item, Objective)}
+    if len(objectives) == len(_listed(draft.data, OBJECTIVE_LIST)):
+        fits = {item.name: item for item in draft.valid.values() if isinstance(item, Fit)}
+        yield from unchecked_embeddings(objectives, fits, list(draft.names(FAULT_LIST)))
 
 
 def _fault_of(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
@@ -277,6 +289,10 @@ def _running_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     if name in SLIS and SLIS.get(name).reads_known:
         message = f"read {name!r}, which reads what is known of the prompts; a running load does not tell"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as answer-accuracy")
+    scorer = SLIS.get(name).scorer if name in SLIS else None
+    if scorer is not None and not SCORERS.get(scorer).live:
+        message = f"read {name!r}, which scorer {scorer!r} scores after the run: it would slow the client down"
+        yield Problem((*path, "sli"), f"{message}; write another SLI, such as error-rate or refusal-rate")
     if name in SLIS and SLIS.get(name).reads_slo:
         message = f"read {name!r}; a stop condition does not know the bounds of `slo`"
         yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
@@ -287,6 +303,8 @@ def _scorer(draft: Draft) -> Iterator[Problem]:
     scorers = [known for known, kind in SLIS.items() if kind.scores]
     if isinstance(name, str) and name not in scorers:
         yield Problem((*SEMANTIC, "scorer"), unknown("scorer", name, scorers))
+    elif isinstance(name, str):
+        yield from _scored((*SEMANTIC, "scorer"), name, SLIS.get(name))
     bound = value_at(draft.data, (*SEMANTIC, "bound"))
     with suppress(ValueError):
         yield from _dimension((*SEMANTIC, "bound"), Bound.parse(bound), "share", "the mean of scores")
@@ -299,6 +317,13 @@ def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
         yield Problem((*path, "sli"), str(error))
         return
     yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+    yield from _scored((*path, "sli"), name, sli.kind)
+
+
+def _scored(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
+    """A scorer that is not installed here, where the run would be judged without its numbers."""
+    if missing := why_unscored(kind.scorer):
+        yield Problem(path, f"read {name!r}: {missing}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

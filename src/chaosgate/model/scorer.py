@@ -42,6 +42,8 @@ class Scorer(ABC):
     """The package that has to be installed, as pip calls it."""
     module: ClassVar[str] = "chaosgate"
     """What that package is imported as."""
+    live: ClassVar[bool] = False
+    """Whether it is quick enough to score while a load is sent, for a stop condition."""
     install: ClassVar[str] = f"pip install 'chaosgate[{EXTRA}]'"
     """The command that installs it."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 from chaosgate.model.scorer import SCORERS, Scorer
 from chaosgate.scorers.texts import REMEMBERED, folded
@@ -24,6 +25,8 @@ _LEAD = re.compile(r"^[\W_]*(?:(?:hello|hi|thanks|thank you|no|well|ok|okay|oh|h
 @SCORERS.register("refusal-phrases")
 class RefusalPhrases(Scorer):
     """A list of English openings of a refusal, shipped with chaosgate. A lexicon and no model: it knows its phrases."""
+
+    live: ClassVar[bool] = True
 
     @classmethod
     def files(cls) -> Sequence[Path]:
