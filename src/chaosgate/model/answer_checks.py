@@ -76,8 +76,8 @@ def _place(objective: Objective) -> str:
 
 def _sentence(gate: Objective) -> str:
     read = f"read {gate.fit!r}, a fit on embeddings" if gate.fit else f"read {gate.sli!r}, which compares embeddings"
-    checks = ", ".join(name for name, kind in SLIS.items() if kind.scores and not kind.embedding)
     return (
         f"{read}: these do not tell a wrong answer from a right one, so that no gate may rest on them alone; add a gate "
-        f"objective at the same place on an SLI that checks answers ({checks}), or write `severity: warn` here"
+        "objective at the same place on an SLI that checks answers, such as answer-accuracy or exact-match, or write "
+        "`severity: warn` here"
     )

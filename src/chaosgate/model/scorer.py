@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -51,6 +51,11 @@ class Scorer(ABC):
     @abstractmethod
     def files(cls) -> Sequence[Path]:
         """The files that decide its numbers, such as weights and lists, always in the same order."""
+
+    @classmethod
+    def prepare(cls, texts: Collection[str]) -> None:
+        """Score `texts` ahead of being asked for them one by one, for a kind that is quicker with many at once."""
+        return
 
     @classmethod
     def missing(cls) -> str | None:

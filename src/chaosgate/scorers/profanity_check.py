@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Collection, Sequence, Set
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,11 +32,34 @@ class ProfanityCheck(Scorer):
         return folder / "model.joblib", folder / "vectorizer.joblib"
 
     @classmethod
+    def prepare(cls, texts: Collection[str]) -> None:
+        """Score many texts in one call: of one alone most of the time goes into the call itself."""
+        if not cls.missing():
+            _score_all({_plain(text) for text in texts})
+
+    @classmethod
     def score(cls, text: str) -> float | None:
         """The probability that `text` is offensive; None for an empty text or where it is not installed."""
-        return None if cls.missing() else _score(readable(text).strip())
+        plain = _plain(text)
+        if not plain or cls.missing():
+            return None
+        if plain not in _SCORES:
+            _score_all({plain})
+        return _SCORES[plain]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _score(text: str) -> float | None:
-    return float(import_module("profanity_check").predict_prob([text])[0]) if text else None
+_SCORES: dict[str, float] = {}
+"""The scores of the texts that were scored last."""
+
+
+def _plain(text: str) -> str:
+    return readable(text).strip()
+
+
+def _score_all(texts: Set[str]) -> None:
+    new = sorted(texts - _SCORES.keys() - {""})
+    if len(_SCORES) + len(new) > REMEMBERED:
+        _SCORES.clear()
+    if new:
+        scores = import_module("profanity_check").predict_prob(new)
+        _SCORES.update(zip(new, map(float, scores), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,9 +23,9 @@ def entropy_bits(counts: Sequence[int]) -> float:
     """
     if not sum(counts):
         raise ValueError("there is no entropy of nothing; count something first")
-    from scipy.stats import entropy
+    from scipy.special import entr
 
-    return float(entropy(counts, base=2))
+    return float(entr(_shares(counts)).sum() / math.log(2))
 
 
 def divergence(counts: Sequence[int], reference: Sequence[int]) -> float:
@@ -35,9 +36,9 @@ def divergence(counts: Sequence[int], reference: Sequence[int]) -> float:
     """
     if len(counts) != len(reference):
         raise ValueError(f"read {len(counts)} and {len(reference)} bins; both counts need the same bins")
-    from scipy.stats import entropy
+    from scipy.special import rel_entr
 
-    return float(entropy(_smoothed(counts), _smoothed(reference)))
+    return float(rel_entr(_shares(counts, SMOOTHING), _shares(reference, SMOOTHING)).sum())
 
 
 def histogram(values: Sequence[float], bins: int) -> list[int]:
@@ -45,5 +46,6 @@ def histogram(values: Sequence[float], bins: int) -> list[int]:
     return [int(count) for count in np.histogram(values, bins=bins, range=(0.0, 1.0))[0]]
 
 
-def _smoothed(counts: Sequence[int]) -> Floats:
-    return np.asarray(counts, dtype=float) + SMOOTHING
+def _shares(counts: Sequence[int], more: float = 0.0) -> Floats:
+    weights = np.asarray(counts, dtype=float) + more
+    return weights / weights.sum()
