@@ -237,7 +237,7 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     if kind.scorer is not None:
         facts.append(("scored by", _scorer(kind.scorer)))
     if kind.embedding:
-        facts.append(("in a gate", "only beside an SLI that checks answers, such as answer-accuracy"))
+        facts.append(("in a gate", "only beside an SLI that grades each answer, such as answer-accuracy"))
     return {
         "about": kind.dimension,
         "facts": tuple(facts),

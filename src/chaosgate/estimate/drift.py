@@ -21,7 +21,7 @@ from chaosgate.units import Bound, Dimension, format_value
 
 @dataclass(frozen=True)
 class Criterion:
-    """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI, or the SLI itself."""
+    """Something a sweep of `fault` is judged by: the share of requests that break `bound`, or the SLI itself."""
 
     fault: str
     name: str
@@ -56,9 +56,9 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
     One, too, where the first or the last hold no request that counts: then nobody can tell.
-    A rate is compared itself, and so is a mean. They differ when their 95 % intervals do not meet. The design effect is pooled over the
-    baseline, the first and the last controls, each with its own mean, so that a drift does not widen its own yardstick;
-    the controls between are left out, in which a drift under way would do that.
+    A rate is compared itself, and so is a mean. They differ when their 95 % intervals do not meet. The design effect is
+    pooled over the baseline, the first and the last controls, each with its own mean, so that a drift does not widen
+    its own yardstick; the controls between are left out, in which a drift under way would do that.
     """
     for criterion in criteria(spec):
         controls = windows.controls(criterion.fault)

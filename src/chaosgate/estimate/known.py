@@ -1,4 +1,4 @@
-"""What is known of each prompt of a spec, for the SLIs that read it: made again from the spec, not from what was seen."""
+"""What is known of each prompt of a spec, for the SLIs that read it: from the spec, not from what was seen."""
 
 from __future__ import annotations
 

@@ -51,8 +51,12 @@ def level_of(kind: type[Sli], strata: Sequence[Measured], borrowed: Sequence[Mea
     bounded = kind.dimension == "share"
     if kind.statistic == "set":
         n = sum(whole_answers(window) for stratum in strata for window, _ in stratum)
-        return float(values.mean()), *window_interval(own, alike, bounded, n)
-    return float(values.mean()), *mean_interval(own, alike, bounded)
+        lower, upper = window_interval(own, alike, bounded, n)
+    else:
+        lower, upper = mean_interval(own, alike, bounded)
+    # Symmetric around a small mean, an interval may reach below what the numbers can be.
+    least = 0.0 if kind.dimension in ("duration", "count") else lower
+    return float(values.mean()), max(lower, least), upper
 
 
 def whole_answers(window: Window) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -127,13 +128,19 @@ def _read_unusual(data: str) -> Event:
 
 
 def _logprobs(choice: dict[str, Any]) -> LogProbs | None:
-    """What stands in `logprobs.content` as a list; a token without a number has None."""
+    """What stands in `logprobs.content` where it is a list; a token without a finite number has None."""
     given = choice.get("logprobs")
     tokens = given.get("content") if isinstance(given, dict) else None
     if not isinstance(tokens, list):
         return None
-    found = [token.get("logprob") if isinstance(token, dict) else None for token in tokens]
-    return LogProbs([TokenLogProb(one if isinstance(one, int | float) else None) for one in found])
+    return LogProbs(
+        [TokenLogProb(_finite(token.get("logprob") if isinstance(token, dict) else None)) for token in tokens]
+    )
+
+
+def _finite(number: object) -> float | None:
+    known = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= sys.float_info.max
+    return float(number) if known else None
 
 
 def _reasoning(delta: Any) -> str | None:

@@ -29,7 +29,8 @@ class _Gate:
 
     @property
     def checks_answers(self) -> bool:
-        return self.kind.scores and not self.kind.embedding
+        """Whether each answer is graded right or wrong: overlap of words keeps a wrong fact near, too."""
+        return self.kind.scores and self.kind.statistic == "share"
 
     def covers(self, other: _Gate) -> bool:
         """Whether it looks where `other` looks: at the same place, or at all doses where that looks at some."""
@@ -78,6 +79,6 @@ def _sentence(gate: Objective) -> str:
     read = f"read {gate.fit!r}, a fit on embeddings" if gate.fit else f"read {gate.sli!r}, which compares embeddings"
     return (
         f"{read}: these do not tell a wrong answer from a right one, so that no gate may rest on them alone; add a gate "
-        "objective at the same place on an SLI that checks answers, such as answer-accuracy or exact-match, or write "
+        "objective at the same place on an SLI that grades each answer, answer-accuracy or exact-match, or write "
         "`severity: warn` here"
     )

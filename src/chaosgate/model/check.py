@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import BaseModel
@@ -190,8 +191,8 @@ def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator
         yield Problem((*path, "sli"), message)
         return
     if name in SLIS:
+        yield from _needed((*path, "sli"), name, SLIS.get(name))
         yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
-        yield from _scored((*path, "sli"), name, SLIS.get(name))
         return
     kind = name.rsplit("-p", 1)[0]
     if kind in SLIS:
@@ -304,7 +305,7 @@ def _scorer(draft: Draft) -> Iterator[Problem]:
     if isinstance(name, str) and name not in scorers:
         yield Problem((*SEMANTIC, "scorer"), unknown("scorer", name, scorers))
     elif isinstance(name, str):
-        yield from _scored((*SEMANTIC, "scorer"), name, SLIS.get(name))
+        yield from _needed((*SEMANTIC, "scorer"), name, SLIS.get(name))
     bound = value_at(draft.data, (*SEMANTIC, "bound"))
     with suppress(ValueError):
         yield from _dimension((*SEMANTIC, "bound"), Bound.parse(bound), "share", "the mean of scores")
@@ -316,14 +317,17 @@ def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     except RegistryError as error:
         yield Problem((*path, "sli"), str(error))
         return
+    yield from _needed((*path, "sli"), name, sli.kind)
     yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
-    yield from _scored((*path, "sli"), name, sli.kind)
 
 
-def _scored(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
-    """A scorer that is not installed here, where the run would be judged without its numbers."""
-    if missing := why_unscored(kind.scorer):
-        yield Problem(path, f"read {name!r}: {missing}")
+def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
+    """What the SLI needs and is not there: better said now than after a run."""
+    if kind.needs is not None and find_spec(kind.needs) is None:
+        install = "install it: pip install 'chaosgate[quality]'"
+        yield Problem(path, f"read {name!r}, which needs {kind.needs}, and that is not installed; {install}")
+    if unscored := why_unscored(kind.scorer):
+        yield Problem(path, f"read {name!r}: {unscored}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from chaosgate.model.base import Frozen, Line
+from chaosgate.model.sli import Sli
 from chaosgate.registry import Registry
 
 EXTRA = "quality"
@@ -94,6 +95,13 @@ def scorer_card(name: str, slis: Sequence[str]) -> ScorerCard:
     if missing := kind.missing():
         return ScorerCard(name=name, slis=tuple(slis), reason=missing)
     return ScorerCard(name=name, slis=tuple(slis), version=kind.version(), digest=kind.digest())
+
+
+def why_unmeasured(kind: type[Sli]) -> str | None:
+    """Why an SLI kind has no number here, as a package that it needs is missing; None where it has."""
+    if kind.needs is not None and not _is_there(kind.needs):
+        return f"the package {kind.needs} is not installed: {Scorer.install}"
+    return why_unscored(kind.scorer)
 
 
 def why_unscored(name: str | None) -> str | None:

@@ -45,6 +45,8 @@ class Sli(ABC):
     """Whether it reads the answers' log-probabilities: the client then asks for them."""
     reads_known: ClassVar[bool] = False
     """Whether it reads what is known of the prompt, which a running load does not tell."""
+    needs: ClassVar[str | None] = None
+    """A module beyond the default install that it needs, and that the extra `quality` brings."""
     scorer: ClassVar[str | None] = None
     """The scorer by which it judges texts, None where it needs none."""
     embedding: ClassVar[bool] = False

@@ -10,6 +10,7 @@ skewed as it should be close to them, where a t interval is not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,23 +68,34 @@ def mean_interval(strata: Sequence[Batch], borrowed: Sequence[Batch], bounded: b
     """The interval of the mean of all values of `strata`; `bounded` values lie from 0 to 1. `borrowed` are alike.
 
     The design effect is that of the windows themselves; of fewer than OWN_WINDOWS, or where nothing varies in them, it
-    is pooled with the borrowed groups. Values that are all the same have, where they are bounded, the interval of so
-    many zeros or ones; else the interval is a point.
+    is pooled with the borrowed groups. Of values without bounds it is the wider of the t interval of independent values
+    and that between windows. Values that are all the same have, where they are bounded, the interval of so many zeros
+    or ones; else the interval is a point.
     """
-    from scipy.special import stdtrit
-
     n = sum(float(each.counts.sum()) for each in strata)
     windows = sum(len(each.windows) for each in strata)
     mean = sum(float(each.sums.sum()) for each in strata) / n
     squares = sum(each.squares for each in strata)
     alone = windows >= OWN_WINDOWS and squares > 0
     effect = mean_effect(strata if alone else [*strata, *borrowed], n / windows)
-    telling = effect.effective(n)
     if bounded:
+        telling = effect.effective(n)
         return bounded_interval(mean, squares / n / telling, telling)
-    student = float(stdtrit(max(n - len(strata), 1.0), 1 - TAIL))
-    half = student * float(np.sqrt(squares / n / telling))
+    independent = _half(squares / max(n - len(strata), 1.0) / n, n - len(strata))
+    half = max(independent, _between(squares / n**2, effect))
     return mean - half, mean + half
+
+
+def _between(variance: float, effect: DesignEffect) -> float:
+    """Half the t interval between windows, of a mean whose variance is `variance` where values are independent."""
+    return _half(max(effect.ratio, 0.0) * variance, effect.freedom) if effect.freedom else 0.0
+
+
+def _half(variance: float, freedom: float) -> float:
+    """Half of Student's interval for a mean of this variance."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 1.0), 1 - TAIL)) * math.sqrt(variance)
 
 
 def window_interval(strata: Sequence[Batch], borrowed: Sequence[Batch], bounded: bool, n: float) -> tuple[float, float]:
@@ -93,17 +105,16 @@ def window_interval(strata: Sequence[Batch], borrowed: Sequence[Batch], bounded:
     have fewer than OWN_WINDOWS. Where no window differs from another it is, of bounded numbers, the interval of `n`
     zeros or ones, else a point.
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import ndtri
 
     windows = sum(len(each.windows) for each in strata)
     groups = strata if windows >= OWN_WINDOWS else [*strata, *borrowed]
     freedom = sum(len(each.windows) - 1 for each in groups)
     mean = sum(float(each.sums.sum()) for each in strata) / windows
     variance = sum(each.squares for each in groups) / freedom / windows
-    student = float(stdtrit(freedom, 1 - TAIL))
+    half = _half(variance, freedom)
     if bounded:
-        return bounded_interval(mean, variance * (student / float(ndtri(1 - TAIL))) ** 2, n)
-    half = student * float(np.sqrt(variance))
+        return bounded_interval(mean, (half / float(ndtri(1 - TAIL))) ** 2, n)
     return mean - half, mean + half
 
 
@@ -115,4 +126,6 @@ def bounded_interval(mean: float, variance: float, n: float) -> tuple[float, flo
     inner = min(max(mean, 0.0), 1.0)
     most = inner * (1 - inner)
     telling = most / variance if variance > 0 and most > 0 else n
-    return clopper_pearson(inner * telling, telling)
+    lower, upper = clopper_pearson(inner * telling, telling)
+    # Of very many zeros and ones the ends are rounded across their mean.
+    return min(lower, inner), max(upper, inner)

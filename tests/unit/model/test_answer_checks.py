@@ -35,7 +35,7 @@ def test_a_gate_on_embeddings_alone_is_refused_and_told_what_to_do() -> None:
     (where, said), *more = refused(CLOSE).items()
     assert where == "spec.objectives[0].sli"
     assert said.startswith("read 'semantic-similarity', which compares embeddings: these do not tell a wrong answer")
-    assert "an SLI that checks answers, such as answer-accuracy or exact-match" in said
+    assert "an SLI that grades each answer, answer-accuracy or exact-match" in said
     assert said.endswith("or write `severity: warn` here")
     assert not more
 
@@ -66,6 +66,7 @@ def test_beside_a_check_of_the_answers_it_stands(check: dict[str, Any]) -> None:
         {**RIGHT, "at": "baseline"},
         {**RIGHT, "at": LOW},
         {**RIGHT, "sli": "error-rate"},
+        {**RIGHT, "sli": "bleu4"},
         {**RIGHT, "sli": "request-entropy", "bound": "<= 3"},
         {**RIGHT, "sli": "no-such-sli"},
         {"name": "room", "fit": "odd", "lower": ">= 10ms"},
