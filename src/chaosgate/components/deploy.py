@@ -65,7 +65,7 @@ def check_plan(context: Context, spec: ChaosSpec) -> None:
 
 
 def check_packages(spec: ChaosSpec) -> None:
-    """A DeployError where a package that the spec's SLIs need is missing: conclude, in the same image, would lack it."""
+    """A DeployError where a package that the spec's SLIs need is missing: conclude runs in the same image."""
     for kind in named_kinds(spec):
         if unmeasured := why_unmeasured(kind):
             raise DeployError(f"{unmeasured}; on a cluster, into the image that runs the steps")

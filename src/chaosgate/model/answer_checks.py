@@ -78,7 +78,7 @@ def _place(objective: Objective) -> str:
 def _sentence(gate: Objective) -> str:
     read = f"read {gate.fit!r}, a fit on embeddings" if gate.fit else f"read {gate.sli!r}, which compares embeddings"
     return (
-        f"{read}: these do not tell a wrong answer from a right one, so that no gate may rest on them alone; add a gate "
-        "objective at the same place on an SLI that grades each answer, answer-accuracy or exact-match, or write "
+        f"{read}: these do not tell a wrong answer from a right one, so that no gate may rest on them alone; add a "
+        "gate objective at the same place on an SLI that grades each answer, answer-accuracy or exact-match, or write "
         "`severity: warn` here"
     )

@@ -41,7 +41,7 @@ def test_vectors_within_the_distance_are_one_cluster() -> None:
 
 
 def test_the_distance_to_a_cluster_is_the_mean_of_those_to_its_members() -> None:
-    # 1 - cos 40 = 0.234 and 1 - cos 60 = 0.5: 0.367 on average, where the nearest and the farthest member say otherwise.
+    # 1 - cos 40 = 0.234 and 1 - cos 60 = 0.5: 0.367 on average, while the nearest and the farthest say otherwise.
     vectors = [at(0), at(20), at(60)]
     assert cluster_sizes(vectors, 0.36) == [2, 1]
     assert cluster_sizes(vectors, 0.37) == [3]
