@@ -4,9 +4,10 @@
     python benchmarks/slis.py --json         one JSON object a line: name, value, unit, goal, peers
     python benchmarks/slis.py --selftest     measures half the tokens and must see the whole take about twice as long
 
-62,500 requests of 16 tokens in 24 windows, 0.1 % of them failed; their observations are in memory, as a run holds them
-once its files are read. Every SLI kind is estimated over the first half of the windows, quantiles at P50 and P99,
-and borrows from the second. Peak memory is that of the whole process, observations included.
+62,500 requests of 16 tokens in 24 windows, 0.1 % of them failed, and every tenth answer is not the clean one; their
+observations are in memory, as a run holds them once its files are read. Every SLI kind is estimated over the first half
+of the windows, quantiles at P50 and P99, and borrows from the second. Peak memory is that of the whole process,
+observations included.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ import numpy as np
 from figures import Figure, see_twofold, show
 
 from chaosgate.estimate.numbers import estimate
-from chaosgate.model.observation import Observation, RequestBound, Sample, Window
+from chaosgate.model.observation import Known, Observation, RequestBound, Sample, Window
 from chaosgate.model.sli import SLIS, SliRef, resolve_sli
 from chaosgate.units import Bound
 
-REQUESTS, TOKENS, WINDOWS = 62_500, 16, 24
+REQUESTS, TOKENS, WINDOWS, PROMPTS = 62_500, 16, 24, 24
 LENGTH = 60.0
 """Seconds of a window."""
 FAILED = 0.001
@@ -39,7 +40,7 @@ def observation(number: int, gaps: np.ndarray, failed: bool) -> Observation:
     return Observation(
         request=f"7.block1.{number}",
         phase="block1",
-        prompt=f"recall-24/{number % 24}",
+        prompt=f"recall-24/{number % PROMPTS}",
         scheduled=due,
         sent=due,
         first=times[0],
@@ -51,7 +52,21 @@ def observation(number: int, gaps: np.ndarray, failed: bool) -> Observation:
         accepted=number % 5 > 0,
         text="sha256:a",
         claimed=len(times),
+        said=answer(number % PROMPTS, number % 40 if number % 10 == 0 else None),
+        logprobs=(-0.1 * len(times), len(times)),
     )
+
+
+def answer(prompt: int, slip: int | None) -> str:
+    """The words of the clean answer, one of them another where there is a slip."""
+    return " ".join(f"other{slip}" if slip == word else f"word{prompt}x{word}" for word in range(TOKENS))
+
+
+def sample(seen: Observation) -> Sample:
+    """The request with all that an SLI may read of its prompt."""
+    prompt = int(seen.prompt.rpartition("/")[2])
+    known = Known(answer(prompt, None), entities=(f"word{prompt}x0",), strangers=frozenset({f"word{prompt + 1}x0"}))
+    return Sample(seen, "sha256:a", SLO, answer(prompt, None), seen.logprobs, known)
 
 
 def windows(requests: int) -> list[Window]:
@@ -69,7 +84,7 @@ def samples(random: np.random.Generator, first: int, size: int) -> Iterator[Samp
     """The requests of one window, which is a little slower or faster than the others."""
     gaps = random.gamma(4, 0.005 * random.uniform(0.9, 1.1), (size, TOKENS))
     failed = random.random(size) < FAILED
-    return (Sample(observation(first + i, gaps[i], bool(failed[i])), "sha256:a", SLO) for i in range(size))
+    return (sample(observation(first + i, gaps[i], bool(failed[i]))) for i in range(size))
 
 
 def named() -> Iterator[SliRef]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -82,6 +83,59 @@ TWINS: list[tuple[dict[str, Any], str]] = [
 def test_a_broken_twin_is_refused(changed: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConformanceError, match=sentence):
         check_sli(broken(**changed))
+
+
+class SoundSet(Sli):
+    """A number of a set that keeps the contract; the twins below break one thing each."""
+
+    dimension: ClassVar[Dimension] = "count"
+    statistic: ClassVar[Statistic] = "set"
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> float | None:
+        """How many whole answers there are."""
+        whole = [each for each in samples if each.observation.outcome == "ok"]
+        return float(len(whole)) if whole else None
+
+
+def test_a_sound_set_passes() -> None:
+    check_sli(SLIS.register("set-twin")(SoundSet))
+
+
+def of(function: Any) -> dict[str, Any]:
+    function.__doc__ = "What a broken twin measures."
+    return {"of": staticmethod(function)}
+
+
+SET_TWINS: list[tuple[dict[str, Any], str]] = [
+    ({"of": staticmethod(lambda samples: 1.0)}, "of has no docstring"),
+    (of(lambda samples: None), "no set of requests has a number; it measures nothing"),
+    (of(lambda samples: 0.0), r"gave 0\.0 of no requests; give None"),
+    (of(lambda samples: 1 / len(samples)), "of 0 requests raised ZeroDivisionError"),
+    (of(lambda samples: float("nan") if samples else None), "gave nan"),
+    (of(lambda samples: -1.0 if samples else None), r"gave -1\.0 for a count; it cannot be negative"),
+    (of(lambda samples: float(next(_CALLS)) if samples else None), "it must be pure"),
+    (
+        of(lambda samples: samples[0].observation.end + len(samples[0].observation.tokens) if samples else None),
+        "of the same in another order; the order must not matter",
+    ),
+    ({"dimension": "share"}, r"gave \d+\.0 for a share; it lies from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("changed", "sentence"), SET_TWINS, ids=[sentence[:40] for _, sentence in SET_TWINS])
+def test_a_broken_set_is_refused(changed: dict[str, Any], sentence: str) -> None:
+    names = {"__module__": __name__, "__doc__": "A broken twin.", **changed}
+    with pytest.raises(ConformanceError, match=sentence):
+        check_sli(SLIS.register("set-twin")(type(f"BrokenSet{next(_NUMBERS)}", (SoundSet,), names)))
+
+
+def test_a_mean_of_shares_lies_from_0_to_1() -> None:
+    scored = value(lambda sample: sample.observation.end if sample.observation.outcome == "ok" else None)
+    check_sli(broken(**scored, statistic="mean"))
+    scored = value(lambda sample: 1.5 if sample.observation.outcome == "ok" else None)
+    with pytest.raises(ConformanceError, match=r"gave 1\.5 for a share; it lies from 0 to 1"):
+        check_sli(broken(**scored, statistic="mean", dimension="share"))
 
 
 def test_an_sli_that_is_not_registered_is_refused() -> None:

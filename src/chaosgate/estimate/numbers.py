@@ -57,23 +57,32 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
         return _rate(ref, measured, alike)
     measured = [(window, values) for window, values in measured if len(values)]
     pooled = pooled_values(measured)
-    n = len(pooled) if ref.kind.statistic != "set" else sum(whole_answers(window) for window, _ in measured)
     blocker = _blocker(ref, pooled, len(measured), len(windows))
-    if blocker is not None:
-        value = _value(ref, pooled)
-        if value is None and len(pooled) and _are_numbers(ref, pooled):
-            blocker = f"{_failures(ref, pooled)}; {blocker}"
-        return Numbers(value, None, None, n, len(measured), blocker)
+    if blocker is None:
+        return _with_interval(ref, measured, pooled, _lent(ref, windows, alike), seed)
+    value = _value(ref, pooled)
+    if value is None and len(pooled) and _are_numbers(ref, pooled):
+        blocker = f"{_failures(ref, pooled)}; {blocker}"
+    return Numbers(value, None, None, _counted(ref, measured), len(measured), blocker)
+
+
+def _with_interval(ref: SliRef, measured: Measured, pooled: Floats, lent: Sequence[Measured], seed: int) -> Numbers:
+    strata = _strata(measured)
     if ref.kind.statistic in ("mean", "set"):
-        value, lower, upper = level_of(ref.kind, _strata(measured), _lent(ref, windows, alike))
-        return Numbers(value, lower, upper, n, len(measured))
-    strata = [[values for _, values in stratum] for stratum in _strata(measured)]
-    borrowed = _borrowed(ref, windows, alike)
+        value, lower, upper = level_of(ref.kind, strata, lent)
+        return Numbers(value, lower, upper, _counted(ref, measured), len(measured))
+    own, borrowed = ([[values for _, values in group] for group in groups] for groups in (strata, lent))
     if ref.quantile is not None:
-        return _quantile(ref, ref.quantile, pooled, strata, borrowed)
-    hits = [_hits(stratum) for stratum in strata]
-    lower, upper = share_interval(hits, [_hits(group) for group in borrowed], seed)
+        return _quantile(ref, ref.quantile, pooled, own, borrowed)
+    lower, upper = share_interval([_hits(stratum) for stratum in own], [_hits(group) for group in borrowed], seed)
     return Numbers(_value(ref, pooled), lower, upper, len(pooled), len(measured))
+
+
+def _counted(ref: SliRef, measured: Measured) -> int:
+    """How many values there are; of a kind with one a window, how many whole answers are behind them."""
+    if ref.kind.statistic == "set":
+        return sum(whole_answers(window) for window, _ in measured)
+    return sum(len(values) for _, values in measured)
 
 
 def _strata(measured: Measured) -> Sequence[Measured]:
@@ -82,11 +91,6 @@ def _strata(measured: Measured) -> Sequence[Measured]:
     for window, values in measured:
         strata.setdefault((window.phase, window.place, window.fault, window.dose), []).append((window, values))
     return list(strata.values()) if all(len(stratum) > 1 for stratum in strata.values()) else [measured]
-
-
-def _borrowed(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[list[Floats]]:
-    """The values of the windows alike that are not judged themselves, by group."""
-    return [[values for _, values in group] for group in _lent(ref, judged, alike)]
 
 
 def _lent(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[Measured]:

@@ -1,7 +1,9 @@
+from acme_answers import DifferentAnswers
 from acme_stall import LongestStall
 
 from chaosgate.conformance import check_sli
 
 
-def test_the_longest_stall_keeps_the_contract() -> None:
+def test_both_slis_keep_the_contract() -> None:
     check_sli(LongestStall)
+    check_sli(DifferentAnswers)
