@@ -48,4 +48,5 @@ def histogram(values: Sequence[float], bins: int) -> list[int]:
 
 def _shares(counts: Sequence[int], more: float = 0.0) -> Floats:
     weights = np.asarray(counts, dtype=float) + more
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares
