@@ -30,8 +30,8 @@ class RefusalPhrases(Scorer):
 
     @classmethod
     def files(cls) -> Sequence[Path]:
-        """The list."""
-        return (_FILE,)
+        """The list, and this module, which says where its phrases are looked for."""
+        return _FILE, Path(__file__)
 
     @classmethod
     def refuses(cls, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""wordllama: sentence embeddings from static token vectors, without a network and in microseconds.
+"""wordllama: sentence embeddings from static token vectors, without a network and without torch.
 
 What they see and what they do not: two sentences about the same thing lie close, whatever the order of their words, and
 so does the same sentence with one fact changed. No wrong answer can be told from a right one by them alone.

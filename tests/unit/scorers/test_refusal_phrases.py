@@ -91,8 +91,9 @@ def test_any_text_has_an_answer(text: str) -> None:
     assert RefusalPhrases.refuses(text) in (True, False)
 
 
-def test_its_digest_is_that_of_the_list() -> None:
-    (file,) = RefusalPhrases.files()
-    assert RefusalPhrases.digest() == "sha256:" + hashlib.sha256(file.read_bytes()).hexdigest()
+def test_its_digest_is_that_of_the_list_and_of_what_looks_for_its_phrases() -> None:
+    phrases, code = RefusalPhrases.files()
+    assert (phrases.suffix, code.suffix) == (".txt", ".py")
+    assert RefusalPhrases.digest() == "sha256:" + hashlib.sha256(phrases.read_bytes() + code.read_bytes()).hexdigest()
     assert SCORERS.get("refusal-phrases") is RefusalPhrases
     assert RefusalPhrases.missing() is None
