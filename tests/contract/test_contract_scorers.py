@@ -41,26 +41,6 @@ def broken(name: str = "twin", **changed: Any) -> type[Scorer]:
     return SCORERS.register(name)(kind)
 
 
-def files(cls) -> Sequence[Path]:
-    """Its own module."""
-    return (Path(__file__),)
-
-
-def broken(name: str = "twin", **changed: Any) -> type[Scorer]:
-    """A registered subclass of the sound twin with something replaced."""
-    kind = type(f"Broken{next(_NUMBERS)}", (Sound,), {"__module__": __name__, "__doc__": "A broken twin.", **changed})
-    return SCORERS.register(name)(kind)
-
-
-@pytest.fixture(autouse=True)
-def forgotten() -> Any:
-    """Twins are no scorers to the tests that follow."""
-    known = dict(SCORERS._kinds)
-    yield
-    SCORERS._kinds.clear()
-    SCORERS._kinds.update(known)
-
-
 def files(*paths: Path) -> dict[str, Any]:
     def named(kind: type[Scorer]) -> Sequence[Path]:
         """What a broken twin reads."""

@@ -59,8 +59,6 @@ BOUNDS: dict[Dimension, str] = {
     "number": "<= 10",
 }
 """A bound of each dimension, for the example of an SLI of which no better one is known."""
-GOOD = ">= 85 %"
-"""The same for an SLI that tells how right answers are."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +216,7 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     quantile = kind.statistic == "quantile"
     named = f"{name}-p95" if quantile else name
     facts = [
-        ("unit", HINTS[kind.dimension]),
+        ("unit", _unit(kind)),
         ("statistic", STATISTICS[kind.statistic].format(named=named)),
         _of_what(kind),
     ]
@@ -247,6 +245,12 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     }
 
 
+def _unit(kind: type[Sli]) -> str:
+    """What its bound is; a mean of counts is no whole number."""
+    of_counts = kind.dimension == "count" and kind.statistic in ("mean", "set")
+    return HINTS["number" if of_counts else kind.dimension]
+
+
 def _of_what(kind: type[Sli]) -> tuple[str, str]:
     what, described = ("of a window", kind.of) if kind.statistic == "set" else ("of a request", kind.value)
     return what, " ".join((described.__doc__ or "").split())
@@ -265,7 +269,7 @@ def _sli_example(name: str, kind: type[Sli]) -> Mapping[str, Any]:
     return {key: value for key, value in known.items() if key != "fault"} or {
         "name": f"{name}-holds",
         "sli": name,
-        "bound": GOOD if kind.scores else BOUNDS[kind.dimension],
+        "bound": kind.usual or BOUNDS[kind.dimension],
         "at": {"dose": "all"},
         **({"severity": "warn"} if kind.embedding else {}),
     }

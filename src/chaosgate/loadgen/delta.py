@@ -139,8 +139,9 @@ def _logprobs(choice: dict[str, Any]) -> LogProbs | None:
 
 
 def _finite(number: object) -> float | None:
-    known = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= sys.float_info.max
-    return float(number) if known else None
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    return float(number) if abs(number) <= sys.float_info.max else None
 
 
 def _reasoning(delta: Any) -> str | None:

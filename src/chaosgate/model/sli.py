@@ -45,6 +45,8 @@ class Sli(ABC):
     """Whether it reads the answers' log-probabilities: the client then asks for them."""
     reads_known: ClassVar[bool] = False
     """Whether it reads what is known of the prompt, which a running load does not tell."""
+    usual: ClassVar[str | None] = None
+    """A bound as a spec may write it, for its example; None where that of its dimension will do."""
     needs: ClassVar[str | None] = None
     """A module beyond the default install that it needs, and that the extra `quality` brings."""
     scorer: ClassVar[str | None] = None

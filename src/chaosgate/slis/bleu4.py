@@ -23,6 +23,7 @@ class Bleu4(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "mean"
+    usual: ClassVar[str | None] = ">= 80 %"
     scores: ClassVar[bool] = True
     compares: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True

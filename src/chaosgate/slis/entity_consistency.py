@@ -22,6 +22,7 @@ class EntityConsistency(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "share"
+    usual: ClassVar[str | None] = ">= 95 %"
     scores: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     reads_known: ClassVar[bool] = True

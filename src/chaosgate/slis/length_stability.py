@@ -22,6 +22,7 @@ class LengthStability(Sli):
 
     dimension: ClassVar[Dimension] = "count"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = "<= 2.1"
     compares: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
 

@@ -22,6 +22,7 @@ class OutputConsistency(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = ">= 99 %"
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> float | None:

@@ -25,6 +25,7 @@ class PerplexityChange(Sli):
 
     dimension: ClassVar[Dimension] = "number"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = "<= 5"
     compares: ClassVar[bool] = True
     reads_logprobs: ClassVar[bool] = True
 

@@ -25,6 +25,7 @@ class RecallAccuracy(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "mean"
+    usual: ClassVar[str | None] = ">= 95 %"
     scores: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     reads_known: ClassVar[bool] = True

@@ -25,6 +25,7 @@ class RepeatedWords(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "mean"
+    usual: ClassVar[str | None] = "<= 10 %"
     reads_text: ClassVar[bool] = True
 
     @staticmethod

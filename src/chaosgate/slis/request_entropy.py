@@ -29,6 +29,7 @@ class RequestEntropy(Sli):
 
     dimension: ClassVar[Dimension] = "number"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = "<= 5"
     reads_known: ClassVar[bool] = True
     scorer: ClassVar[str | None] = "wordllama"
     embedding: ClassVar[bool] = True

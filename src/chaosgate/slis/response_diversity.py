@@ -30,6 +30,7 @@ class ResponseDiversity(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = ">= 82 %"
     reads_text: ClassVar[bool] = True
 
     @classmethod

@@ -21,6 +21,7 @@ class SafetyConfidence(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "mean"
+    usual: ClassVar[str | None] = ">= 80 %"
     reads_text: ClassVar[bool] = True
     scorer: ClassVar[str | None] = Toxicity.scorer
 

@@ -26,6 +26,7 @@ class SemanticConsistency(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = ">= 85 %"
     reads_text: ClassVar[bool] = True
     scorer: ClassVar[str | None] = "wordllama"
     embedding: ClassVar[bool] = True

@@ -21,6 +21,7 @@ class SemanticSimilarity(Sli):
 
     dimension: ClassVar[Dimension] = "share"
     statistic: ClassVar[Statistic] = "mean"
+    usual: ClassVar[str | None] = ">= 85 %"
     scores: ClassVar[bool] = True
     compares: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True

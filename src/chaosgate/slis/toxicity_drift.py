@@ -27,6 +27,7 @@ class ToxicityDrift(Sli):
 
     dimension: ClassVar[Dimension] = "number"
     statistic: ClassVar[Statistic] = "set"
+    usual: ClassVar[str | None] = "<= 0.15"
     compares: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     scorer: ClassVar[str | None] = "profanity-check"

@@ -20,6 +20,9 @@ from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.binomial import TAIL, clopper_pearson
 from chaosgate.statistics.intervals import OWN_WINDOWS, DesignEffect
 
+MOST_TELLING = 1e12
+"""Zeros and ones of which more change no digit that is shown; the beta distribution's quantiles lose digits then."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -125,7 +128,7 @@ def bounded_interval(mean: float, variance: float, n: float) -> tuple[float, flo
     """
     inner = min(max(mean, 0.0), 1.0)
     most = inner * (1 - inner)
-    telling = most / variance if variance > 0 and most > 0 else n
+    telling = min(max(most / variance, 1.0), MOST_TELLING) if variance > 0 and most > 0 else n
     lower, upper = clopper_pearson(inner * telling, telling)
     # Of very many zeros and ones the ends are rounded across their mean.
     return min(lower, inner), max(upper, inner)
