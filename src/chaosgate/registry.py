@@ -1,4 +1,4 @@
-"""Where kinds (faults, SLIs, fits, breakers, filters) are found by name, each once; wrong names get the nearest one.
+"""Where kinds (faults, SLIs, fits, breakers, filters, scorers) are found by name, each once; near names are suggested.
 
 Built-in kinds are the modules of the family packages below; strangers add theirs through the entry-point group
 `chaosgate.plugins`, whose entries name modules that register their kinds when they are imported.
@@ -25,6 +25,7 @@ BUILT_IN_PACKAGES = (
     "chaosgate.fits",
     "chaosgate.breakers",
     "chaosgate.filters",
+    "chaosgate.scorers",
 )
 
 KIND_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")

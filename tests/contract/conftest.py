@@ -9,6 +9,7 @@ import pytest
 from chaosgate.model.fault import FAULTS
 from chaosgate.model.filter import FILTERS
 from chaosgate.model.fit import FITS
+from chaosgate.model.scorer import SCORERS
 from chaosgate.model.sli import SLIS
 from chaosgate.registry import Registry, load_kinds
 
@@ -16,7 +17,7 @@ from chaosgate.registry import Registry, load_kinds
 @pytest.fixture(autouse=True)
 def _registries_as_they_were() -> Iterator[None]:
     load_kinds()
-    registries: tuple[Registry, ...] = (FAULTS, FILTERS, FITS, SLIS)
+    registries: tuple[Registry, ...] = (FAULTS, FILTERS, FITS, SCORERS, SLIS)
     before = [dict(registry._kinds) for registry in registries]
     yield
     for registry, kinds in zip(registries, before, strict=True):

@@ -60,6 +60,7 @@ TWINS: list[tuple[dict[str, Any], str]] = [
     ({"name": "twin.x"}, r"is named 'twin\.x'; use small letters"),
     ({"dimension": "seconds"}, "dimension is 'seconds'; declare one of duration, rate"),
     ({"statistic": "median"}, "statistic is 'median'; declare one of quantile, share, rate, mean, set"),
+    ({"scorer": "nobody"}, "scorer is 'nobody'; name one of profanity-check"),
     (value(lambda sample: float("nan")), "gave nan"),
     (value(lambda sample: float("inf")), "gave inf for a request that ended ok; give a finite number or None"),
     (value(lambda sample: sample.observation.first - 0.1), "value of a request that ended ok raised TypeError"),

@@ -16,6 +16,7 @@ from chaosgate.errors import ChaosgateError, UsageError, one_line
 from chaosgate.model.fault import FAULTS, Fault, Goes, Surface
 from chaosgate.model.filter import FILTERS, Filter
 from chaosgate.model.fit import FITS
+from chaosgate.model.scorer import SCORERS
 from chaosgate.model.sli import SLIS, Sli, Statistic
 from chaosgate.model.source import Source, parse_source, read_source
 from chaosgate.model.template import first_spec
@@ -229,11 +230,17 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
         facts.append(("reads", "what is known of the prompts"))
     if kind.reads_text:
         facts.append(("keeps", "the texts of the answers, in observations.jsonl"))
+    if kind.reads_logprobs:
+        facts.append(("asks for", "the log-probabilities of the answers' tokens"))
+    if kind.scorer is not None:
+        facts.append(("scored by", _scorer(kind.scorer)))
+    if kind.embedding:
+        facts.append(("in a gate", "only beside an SLI that grades each answer, such as answer-accuracy"))
     return {
         "about": kind.dimension,
         "facts": tuple(facts),
         "parameters": (),
-        "example": _sli_example(named, kind.usual or BOUNDS[kind.dimension]),
+        "example": _sli_example(named, kind),
         "place": "spec.objectives",
     }
 
@@ -249,15 +256,22 @@ def _of_what(kind: type[Sli]) -> tuple[str, str]:
     return what, " ".join((described.__doc__ or "").split())
 
 
-def _sli_example(name: str, bound: str) -> Mapping[str, Any]:
+def _scorer(name: str) -> str:
+    scorer = SCORERS.get(name)
+    extra = "" if scorer.live else f"; {scorer.install}"
+    return f"{name}: {_doc(scorer)[0]}{extra}"
+
+
+def _sli_example(name: str, kind: type[Sli]) -> Mapping[str, Any]:
     objectives = example_data("ChaosSpec")["spec"]["objectives"]
     known: dict[str, Any] = next((one for one in objectives if one.get("sli") == name), {})
     # Whose doses are meant has to be said only where a spec has several faults.
     return {key: value for key, value in known.items() if key != "fault"} or {
         "name": f"{name}-holds",
         "sli": name,
-        "bound": bound,
+        "bound": kind.usual or BOUNDS[kind.dimension],
         "at": {"dose": "all"},
+        **({"severity": "warn"} if kind.embedding else {}),
     }
 
 

@@ -16,7 +16,9 @@ from chaosgate.deploy.local import arm_sweeper, new_token, start_engine, start_g
 from chaosgate.deploy.subject import read_subject
 from chaosgate.errors import DeployError, UsageError
 from chaosgate.model.blocks import BASELINE, make_blocks
+from chaosgate.model.named_slis import named_kinds
 from chaosgate.model.result import Endpoint, Process, Reason, Record, Status, Subject
+from chaosgate.model.scorer import why_unmeasured
 from chaosgate.model.spec import ChaosSpec
 
 LIFETIME_GRACE = 60.0
@@ -29,6 +31,7 @@ def run(context: Context) -> Status:
     check_plan(context, spec)
     opened = open_record(spec, context.state)
     write_document(context.outputs["record"], RECORD, identity, opened)
+    check_packages(spec)
     deadline = float(context.arguments["seconds"]) + spec.spec.safety.sweep_after
     endpoint = bring_up_here(context, spec, deadline) if context.state else bring_up_there(context, spec, deadline)
     write_document(context.outputs["endpoint"], ENDPOINT, identity, endpoint)
@@ -59,6 +62,13 @@ def check_plan(context: Context, spec: ChaosSpec) -> None:
             f"{context.inputs['spec']}: read the spec {spec.digest()}, the plan was made from {planned}; "
             "compile the spec again, or hand over the one that was compiled"
         )
+
+
+def check_packages(spec: ChaosSpec) -> None:
+    """A DeployError where a package that the spec's SLIs need is missing: conclude runs in the same image."""
+    for kind in named_kinds(spec):
+        if unmeasured := why_unmeasured(kind):
+            raise DeployError(f"{unmeasured}; on a cluster, into the image that runs the steps")
 
 
 def open_record(spec: ChaosSpec, state: Path | None) -> Record:

@@ -13,6 +13,15 @@ from chaosgate.conformance.components import check_component
 from chaosgate.conformance.faults import check_fault
 from chaosgate.conformance.filters import check_filter
 from chaosgate.conformance.fits import check_fit
+from chaosgate.conformance.scorers import check_scorer
 from chaosgate.conformance.slis import check_sli
 
-__all__ = ["ConformanceError", "check_component", "check_fault", "check_filter", "check_fit", "check_sli"]
+__all__ = [
+    "ConformanceError",
+    "check_component",
+    "check_fault",
+    "check_filter",
+    "check_fit",
+    "check_scorer",
+    "check_sli",
+]

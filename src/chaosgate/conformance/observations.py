@@ -19,7 +19,7 @@ _STATUS: dict[Outcome, int | None] = {
 _OTHER = "sha256:" + "b" * 64
 _TEXTS = ("", " \n", "Kelun", "the order of Kelun is 17", "\u0301\u200d\ufffd", '{"order": 17}')
 """Answers as they come: none at all, white space, a word, a sentence, marks without a letter, and JSON."""
-_KNOWN = Known("Kelun", False, ("Kelun",), frozenset({"Dobal"}))
+_KNOWN = Known("Kelun", False, ("Kelun",), frozenset({"Dobal"}), "capital Kelun>")
 _PROMPTS = 7
 _SLO = (RequestBound(sli="ttft", bound=Bound.parse("<= 250ms")), RequestBound(sli="tpot", bound=Bound.parse("<= 1s")))
 

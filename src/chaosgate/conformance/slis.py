@@ -13,6 +13,7 @@ from typing import get_args
 from chaosgate.conformance.common import call, check_documented, require
 from chaosgate.conformance.observations import request_sets, samples
 from chaosgate.model.observation import Outcome, Sample
+from chaosgate.model.scorer import SCORERS
 from chaosgate.model.sli import SLIS, Sli, Statistic
 from chaosgate.units import Dimension
 
@@ -43,6 +44,8 @@ def _check_declared(kind: type[Sli]) -> None:
     for name, allowed in (("dimension", get_args(Dimension)), ("statistic", get_args(Statistic))):
         value = getattr(kind, name, None)
         require(value in allowed, kind, f"{name} is {value!r}; declare one of {', '.join(allowed)}")
+    unknown = kind.scorer is not None and kind.scorer not in SCORERS
+    require(not unknown, kind, f"scorer is {kind.scorer!r}; name one of {', '.join(SCORERS.names())}, or register it")
     a_second = (kind.statistic == "rate") == (kind.dimension == "rate")
     require(a_second, kind, f"has the statistic {kind.statistic} and the dimension {kind.dimension}; a rate has both")
 

@@ -7,6 +7,7 @@ from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.gauges import shown_gauges
 from chaosgate.estimate.health import make_health
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
+from chaosgate.estimate.scorers import prepare_scorers, used_scorers
 from chaosgate.estimate.semantic import semantic_state
 from chaosgate.estimate.series import make_series
 from chaosgate.estimate.windows import place_baseline, place_requests
@@ -20,6 +21,7 @@ __all__ = ["PhaseData", "RunData", "estimate_run", "estimate_steady_state", "fit
 
 def estimate_run(run: RunData) -> Estimates:
     """Everything that is estimated of `run`. Data that is missing or wrong is in `health`; nothing is raised for it."""
+    prepare_scorers(run)
     windows = place_requests(run)
     estimator = Estimator(run.spec, windows)
     body = run.spec.spec
@@ -33,6 +35,7 @@ def estimate_run(run: RunData) -> Estimates:
         witnesses=tuple(read_witness(run, windows, fault) for fault in body.faults),
         health=make_health(run, windows),
         gauges=tuple(shown_gauges(run)),
+        scorers=used_scorers(run.spec),
         semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
         series=make_series(
             request

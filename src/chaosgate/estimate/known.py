@@ -38,7 +38,7 @@ def _known(source: PromptSource) -> Iterator[Known]:
     for prompt in prompts:
         mentioned = _mentioned(prompt)
         strangers = frozenset(entity for entity in everybody if prompt.entities and entity not in mentioned)
-        yield Known(prompt.answer, prompt.form == "json", prompt.entities, strangers)
+        yield Known(prompt.answer, prompt.form == "json", prompt.entities, strangers, prompt.text)
 
 
 def _mentioned(prompt: Prompt) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from chaosgate.estimate.measured import Measured, level_of, measure, pooled_values, whole_answers
 from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.result import finite
+from chaosgate.model.scorer import why_unscored
 from chaosgate.model.sli import SliRef
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import Group, needed, share_interval
@@ -154,6 +155,8 @@ def _within_one(values: Floats) -> bool:
 def _missing(ref: SliRef, filled: int, windows: int) -> str:
     """In which windows nothing counts."""
     of_set = ref.kind.statistic == "set"
+    if not filled and (unscored := why_unscored(ref.kind.scorer)):
+        return unscored
     if not filled and not of_set:
         return f"no request counts for {ref.name} in {windows} windows"
     if filled < MIN_WINDOWS:

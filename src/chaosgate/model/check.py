@@ -14,11 +14,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
+from chaosgate.model.answer_checks import unchecked_embeddings
 from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import Fit
 from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.safety import PROTECTED
+from chaosgate.model.scorer import SCORERS, why_unscored
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.source import DataPath
 from chaosgate.model.spec import DoseRange, Objective, SteadyObjective
@@ -86,6 +88,7 @@ def check(draft: Draft) -> list[Problem]:
     problems = [*_doubles(draft, FAULT_LIST), *_doubles(draft, FIT_LIST), *_doubles(draft, OBJECTIVE_LIST)]
     problems += _addresses(draft)
     problems += _scorer(draft)
+    problems += _embeddings(draft)
     for path, item in draft.valid.items():
         match item:
             case Fault():
@@ -217,6 +220,14 @@ def _fit_objective(draft: Draft, path: DataPath, objective: Objective, name: str
                 yield from _dimension((*path, key), bound, fault.axis().dimension, _axis_words(fault))
 
 
+def _embeddings(draft: Draft) -> Iterator[Problem]:
+    """What stands on embeddings alone, once every objective is valid: a broken one might be what is asked for."""
+    objectives = {path: item for path, item in draft.valid.items() if isinstance(item, Objective)}
+    if len(objectives) == len(_listed(draft.data, OBJECTIVE_LIST)):
+        fits = {item.name: item for item in draft.valid.values() if isinstance(item, Fit)}
+        yield from unchecked_embeddings(objectives, fits, list(draft.names(FAULT_LIST)))
+
+
 def _fault_of(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
     names = list(draft.names(FAULT_LIST))
     if objective.fault is not None:
@@ -279,6 +290,10 @@ def _running_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     if name in SLIS and SLIS.get(name).reads_known:
         message = f"read {name!r}, which reads what is known of the prompts; a running load does not tell"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as answer-accuracy")
+    scorer = SLIS.get(name).scorer if name in SLIS else None
+    if scorer is not None and not SCORERS.get(scorer).live:
+        message = f"read {name!r}, which scorer {scorer!r} scores after the run: it would slow the client down"
+        yield Problem((*path, "sli"), f"{message}; write another SLI, such as error-rate or refusal-rate")
     if name in SLIS and SLIS.get(name).reads_slo:
         message = f"read {name!r}; a stop condition does not know the bounds of `slo`"
         yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
@@ -311,6 +326,8 @@ def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
     if kind.needs is not None and find_spec(kind.needs) is None:
         install = "install it: pip install 'chaosgate[quality]'"
         yield Problem(path, f"read {name!r}, which needs {kind.needs}, and that is not installed; {install}")
+    if unscored := why_unscored(kind.scorer):
+        yield Problem(path, f"read {name!r}: {unscored}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

@@ -177,6 +177,8 @@ class Known:
     """What a right answer names, such as the order of the user who asks."""
     strangers: frozenset[str] = frozenset()
     """Entities of other prompts of the set of which this prompt says nothing: whoever names them mixed them up."""
+    text: str = ""
+    """What the prompt asks, without the turns before it."""
 
 
 @dataclass(frozen=True, slots=True)

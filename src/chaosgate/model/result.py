@@ -14,6 +14,7 @@ from chaosgate.model.fault import ClusterTarget
 from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import Place
 from chaosgate.model.safety import Override
+from chaosgate.model.scorer import ScorerCard
 from chaosgate.units import Dimension
 
 VerdictName = Literal["pass", "warn", "fail", "inconclusive", "error"]
@@ -255,6 +256,8 @@ class Estimates(Frozen):
     """Whether the answers became steady; None where the spec does not ask."""
     gauges: tuple[GaugeSeries, ...] = ()
     """What a person looks for beside the requests: queue, cache, free memory, and what the spec names."""
+    scorers: tuple[ScorerCard, ...] = ()
+    """What judged the texts of the run, for the SLIs that need a scorer."""
 
 
 class FitResult(Frozen):

@@ -9,6 +9,7 @@ from chaosgate.model.base import Frozen, Line
 from chaosgate.model.result import Subject
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.leaves import leaves
+from chaosgate.report.scorers import scorer_lines
 from chaosgate.report.view import ReportView
 
 
@@ -36,8 +37,13 @@ def subject_changes(first: ReportView, second: ReportView) -> tuple[Change, ...]
 
 
 def environment_changes(first: ReportView, second: ReportView) -> tuple[Change, ...]:
-    """Versions and platform."""
-    return tuple(_changes(*(dict(sorted(view.record.environment.items())) for view in (first, second))))
+    """Versions and platform, and the scorers: a number that another scorer gave is another number."""
+    return tuple(_changes(*(_environment(view) for view in (first, second))))
+
+
+def _environment(view: ReportView) -> Mapping[str, str]:
+    scorers = {label: words for label, words, _ in scorer_lines(view.estimates)}
+    return dict(sorted((view.record.environment | scorers).items()))
 
 
 def _subject(view: ReportView) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from chaosgate.model.result import RANK, Estimate, FitResult, Health, Reason, Su
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.report.advice import cleanup_sentence
 from chaosgate.report.phases import WindowRow, windows_of
+from chaosgate.report.scorers import scorer_lines
 from chaosgate.report.table import MISSING, Cell, estimate_cell, format_interval
 from chaosgate.report.view import ReportView
 from chaosgate.units import format_share, format_value
@@ -226,6 +227,7 @@ def record_facts(view: ReportView) -> list[Fact]:
         Fact("recorded in", view.record.recorded),
         Fact("spec digest", view.spec.digest()),
         Fact("exit code", str(view.exit_code if view.ended else view.verdict.exit_code)),
+        *(Fact(*line) for line in scorer_lines(view.estimates)),
         *(Fact(f"overridden: {one.rule}", one.reason) for one in view.record.overrides),
         Fact("cleanup", cleanup_sentence(view), view.ended and not view.sealed_clean),
         *(Fact(f"file {file.path}", str(file.problem)) for file in view.missing),

@@ -90,6 +90,8 @@ def _run_tags(tracked: TrackedRun) -> dict[str, str]:
         "chaosgate.spec_digest": tracked.spec.digest(),
         "chaosgate.engine": tracked.spec.spec.target.engine,
     }
+    for card in tracked.estimates.scorers if tracked.estimates else ():
+        tags[f"scorer.{card.name}"] = cut(card.reason or f"{card.version} {card.digest}", MAX_TAG)
     if rules := [one.rule for one in tracked.record.overrides]:
         tags["chaosgate.overrides"] = ", ".join(rules)
     if commit := tracked.record.environment.get("git"):

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tracked_runs import SUBJECT, latency, spec, tracked_run
 
 from chaosgate.model.result import Verdict
 from chaosgate.model.safety import Override
+from chaosgate.model.scorer import ScorerCard
 from chaosgate.tracking.pages import MAX_REASON, fault_page, run_page
 
 
@@ -83,3 +86,14 @@ def test_runs_are_found_by_the_rules_that_did_not_hold() -> None:
     record = tracked_run().record.model_copy(update={"overrides": overrides})
     assert run_page(tracked_run(record=record)).tags["chaosgate.overrides"] == "min-healthy"
     assert "chaosgate.overrides" not in run_page(tracked_run()).tags
+
+
+def test_the_scorers_of_a_run_are_tags_with_version_and_digest() -> None:
+    there = ScorerCard(name="wordllama", slis=("semantic-similarity",), version="0.4.0", digest="sha256:" + "c" * 64)
+    missing = ScorerCard(name="profanity-check", slis=("toxicity",), reason="the package is not installed")
+    run = tracked_run()
+    assert run.estimates is not None
+    tags = run_page(replace(run, estimates=run.estimates.model_copy(update={"scorers": (there, missing)}))).tags
+    assert tags["scorer.wordllama"] == "0.4.0 sha256:" + "c" * 64
+    assert tags["scorer.profanity-check"] == "the package is not installed"
+    assert not [name for name in run_page(run).tags if name.startswith("scorer")]
