@@ -25,7 +25,7 @@ from chaosgate.model.stopping import StopCondition
 from chaosgate.model.uri import has_password, why_malformed
 from chaosgate.model.validation import value_at
 from chaosgate.registry import unknown
-from chaosgate.units import HINTS, Bound, Dimension, format_value
+from chaosgate.units import HINTS, Bound, Dimension, Margin, format_value
 
 FAULT_LIST: DataPath = ("spec", "faults")
 FIT_LIST: DataPath = ("spec", "fits")
@@ -199,8 +199,11 @@ def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator
 def _objective(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
     if objective.fit is not None:
         yield from _fit_objective(draft, path, objective, objective.fit)
-    elif objective.sli is not None and objective.bound is not None:
-        yield from _sli_bound(path, objective.sli, objective.bound)
+    elif objective.sli is not None and objective.limit is not None:
+        if objective.change is not None:
+            yield from _sli_change(path, objective.sli, objective.change)
+        else:
+            yield from _sli_bound(path, objective.sli, objective.limit)
         yield from _needs_slo(draft, path, objective.sli)
         yield from _fault_of(draft, path, objective)
 
@@ -299,6 +302,17 @@ def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
         yield Problem((*path, "sli"), str(error))
         return
     yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+
+
+def _sli_change(path: DataPath, name: str, change: Margin) -> Iterator[Problem]:
+    """A change is in the SLI's own unit, or in per cent."""
+    try:
+        sli = resolve_sli(name)
+    except RegistryError as error:
+        yield Problem((*path, "sli"), str(error))
+        return
+    if change.dimension != "share":
+        yield from _dimension((*path, "change"), change, sli.dimension, f"a change of SLI {name!r}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

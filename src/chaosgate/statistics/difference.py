@@ -68,3 +68,23 @@ def _least_rise(first: Arm, second: Arm) -> float | None:
     if first.value is None or second.value is None:
         return second.lower - first.upper
     return second.value - first.value - math.hypot(second.value - second.lower, first.upper - first.value)
+
+
+def relative_difference(first: Arm, second: Arm) -> Difference:
+    """`second` over `first` less 1, with its 95 % interval: the difference of their logarithms, taken back.
+
+    MOVER holds for whatever has an interval, so for a logarithm too (Zou & Donner 2008, section 3). Nothing is relative
+    to a first value that is not above 0.
+    """
+    if first.value is None or first.value <= 0:
+        return Difference(None, None, None)
+    found = difference(_logged(first), _logged(second))
+    return Difference(*(None if end is None else math.expm1(end) for end in (found.value, found.lower, found.upper)))
+
+
+def _logged(arm: Arm) -> Arm:
+    return Arm(*(None if end is None else math.log(end) if end > 0 else -math.inf for end in _ends(arm)))
+
+
+def _ends(arm: Arm) -> tuple[float | None, float | None, float | None]:
+    return arm.value, arm.lower, arm.upper
