@@ -1,4 +1,4 @@
-"""How soon the requests themselves tell that a fault breaks an SLI's bound, and how soon after it they keep it again."""
+"""How soon the requests themselves tell that a fault breaks an SLI's bound, and how soon after it they keep it."""
 
 from __future__ import annotations
 
@@ -137,8 +137,8 @@ def _recovery(one: Watched, fault: str, recovery: Recovery, estimator: Estimator
     end = max(window.end for window in recovery.windows)
     requests = estimator.windows.requests[recovery.windows[0].phase]
     samples = {sample.observation.request: sample for window in recovery.windows for sample in window.samples}
-    arrived = [(each.seen, samples[each.observation.request]) for each in requests if each.observation.request in samples]
-    seen = _judged(one, arrived)
+    mine = [each for each in requests if each.observation.request in samples]
+    seen = _judged(one, ((each.seen, samples[each.observation.request]) for each in mine))
     settled = settled_after([broken for _, broken in seen], one.usual) if seen else None
     return RecoveryTime(
         fault=fault,

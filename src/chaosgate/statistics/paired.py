@@ -233,7 +233,7 @@ def _score(pairs: Pairs, numbers: Floats, equal_noise: bool = False) -> Tested:
 
 
 def _finite(values: Floats) -> Floats:
-    """Infinite values as the largest finite one: how values cluster is asked, and one infinite would be all there is."""
+    """Infinite values as the largest finite one: how values cluster is asked, and one infinite would hide the rest."""
     known = np.abs(values[np.isfinite(values)])
     most = float(known.max()) if len(known) else 1.0
     return np.clip(np.nan_to_num(values, nan=0.0), -most, most)
