@@ -67,7 +67,7 @@ def changed(
     return Numbers(
         *(finite(end) for end in (found.value, found.lower, found.upper)),
         n=second.n,
-        windows=min(second.windows, first.windows),
+        windows=second.windows,
         reason=_reason(ref, first, second, found, change),
         unbounded=second.unbounded and not first.unbounded,
     )

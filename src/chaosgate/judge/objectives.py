@@ -182,7 +182,8 @@ def _is(estimate: Estimate) -> str:
     """How the number is told: the SLI's own, or its change from the baseline."""
     if estimate.change is None:
         return "is"
-    return f"changed{' prompt by prompt' if estimate.paired else ''} from the baseline by"
+    points = ", in percentage points," if estimate.change == "absolute" and estimate.dimension == "share" else ""
+    return f"changed{' prompt by prompt' if estimate.paired else ''} from the baseline{points} by"
 
 
 def _because(estimate: Estimate) -> str:
