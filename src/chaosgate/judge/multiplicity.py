@@ -50,11 +50,12 @@ def doubt(bound: Bound, found: HasInterval) -> float | None:
     """
     from scipy.special import ndtr, ndtri
 
-    near = found.lower if bound.upper else found.upper
-    if found.value is None or near is None or not math.isfinite(near):
+    near, sign = (found.lower, 1) if bound.upper else (found.upper, -1)
+    if found.value is None or near is None or not (math.isfinite(near) and math.isfinite(found.value)):
         return None
-    beyond = (found.value - bound.value) * (1 if bound.upper else -1)
-    half = abs(found.value - near)
+    beyond, half = (found.value - bound.value) * sign, (found.value - near) * sign
+    if half < 0:
+        return None
     if half == 0:
         return 0.0 if beyond > 0 else 1.0
     return float(ndtr(float(ndtri(TAIL)) * beyond / half))

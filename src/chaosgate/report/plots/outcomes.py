@@ -52,7 +52,7 @@ def outcomes_plot(
             floor = [low + high for low, high in zip(floor, heights, strict=True)]
         names = [f"{label}\nn = {row.n}" for label, row in zip(labels, rows, strict=True)]
         axes.set_xticks(range(len(rows)), names)
-        axes.set_ylabel(f"requests touched by {fault} [%]")
+        axes.set_ylabel("requests [%]")
         axes.set_ylim(0, 100)
         quiet(axes)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
