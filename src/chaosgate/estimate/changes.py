@@ -65,7 +65,9 @@ def changed(
         return Numbers(found.value, found.lower, found.upper, second.n, second.windows, paired=True)
     found = (difference if change == "absolute" else relative_difference)(_arm(first), _arm(second))
     return Numbers(
-        *(finite(end) for end in (found.value, found.lower, found.upper)),
+        finite(found.value),
+        finite(found.lower),
+        finite(found.upper),
         n=second.n,
         windows=second.windows,
         reason=_reason(ref, first, second, found, change),

@@ -186,7 +186,7 @@ def _draws(group: Asked, size: int, random: np.random.Generator) -> tuple[Floats
     counts = [np.bincount(at, minlength=size) for at in group.prompts]
     m = len(sums)
     times = random.multinomial(m, np.full(m, 1 / m), size=RESAMPLES // 5)
-    return times @ np.array(sums), (times @ np.array(counts)).astype(float)
+    return (times @ np.array(sums)).astype(np.float64), (times @ np.array(counts)).astype(np.float64)
 
 
 def _arms(pairs: Pairs, changes: Floats) -> list[list[Batch]]:
