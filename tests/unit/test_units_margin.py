@@ -26,7 +26,7 @@ def test_a_margin_is_read_and_written(text: str, value: float, dimension: str, w
     assert Margin.parse(written) == margin
 
 
-@given(st.sampled_from(["<=", ">=", "<", ">"]), st.integers(-10**6, 10**6))
+@given(st.sampled_from(["<=", ">=", "<", ">"]), st.integers(-(10**6), 10**6))
 def test_it_reads_back_equal(op: str, micro: int) -> None:
     margin = Margin(op, micro / 1e6, "duration")  # type: ignore[arg-type]
 

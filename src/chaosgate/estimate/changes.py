@@ -51,9 +51,7 @@ def change_numbers(ref: SliRef, before: Side, during: Side, change: Change, seed
     return changed(ref, first, second, pairs, change, seed)
 
 
-def changed(
-    ref: SliRef, first: Numbers, second: Numbers, pairs: Pairs | None, change: Change, seed: int
-) -> Numbers:
+def changed(ref: SliRef, first: Numbers, second: Numbers, pairs: Pairs | None, change: Change, seed: int) -> Numbers:
     """How `ref` changed from `first` to `second`, of which `pairs` are the values by prompt, where they pair.
 
     The mean of one number a request changes prompt by prompt, where `paired.Pairs.usable` says so. Whatever else has an

@@ -72,9 +72,9 @@ def test_probabilities_are_adjusted_for_all_comparisons_by_the_test() -> None:
     for each in compared().comparisons:
         for one in each.tests:
             assert one.p <= one.adjusted <= 1
-    smallest = min((one for each in compared().comparisons for one in each.tests if one.test == "McNemar"), key=lambda s: s.p)
-    number = sum(one.test == "McNemar" for each in compared().comparisons for one in each.tests)
-    assert smallest.adjusted == pytest.approx(min(1.0, number * smallest.p))
+    mcnemar = [one for each in compared().comparisons for one in each.tests if one.test == "McNemar"]
+    smallest = min(mcnemar, key=lambda one: one.p)
+    assert smallest.adjusted == pytest.approx(min(1.0, len(mcnemar) * smallest.p))
 
 
 def test_distributions_before_during_and_after() -> None:

@@ -21,7 +21,8 @@ def test_text_that_a_person_may_have_typed_is_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " \n", "caf\N{REPLACEMENT CHARACTER}", "bell \x07", "private \ue000", "the the The the", "unassigned \u0378"]
+    "text",
+    ["", " \n", "caf\N{REPLACEMENT CHARACTER}", "bell \x07", "private \ue000", "the the The the", "unassigned \u0378"],
 )
 def test_broken_text_is(text: str) -> None:
     assert garbled(text)

@@ -77,7 +77,8 @@ def test_errors_are_detected_and_come_last_but_crashes() -> None:
 def test_only_touched_requests_count() -> None:
     run = simulate(stream_spec(fits=(), objectives=OBJECTIVES[:1]))
     (block,) = run.blocks
-    ledger = [row.model_copy(update={"applied": False}) if row.dose == 0.1 else row for row in run.phases[block.phase].ledger]
+    rows = run.phases[block.phase].ledger
+    ledger = [row.model_copy(update={"applied": False}) if row.dose == 0.1 else row for row in rows]
     untouched = changed(run, block.phase, ledger=ledger)
 
     assert 0.1 not in [row.dose for row in outcome_rows(untouched, place_requests(untouched))]

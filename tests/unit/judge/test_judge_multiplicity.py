@@ -64,7 +64,8 @@ def test_one_fail_among_many_may_be_chance() -> None:
 def test_several_fails_help_one_another_by_holm() -> None:
     # 0.001 * 3, 0.012 * 2 = 0.024, 0.024 * 1.
     assert verdicts(failing("a", 0.001), failing("b", 0.012), failing("c", 0.024)) == ["fail"] * 3
-    assert verdicts(failing("a", 0.001), failing("b", 0.013), failing("c", 0.9, "pass")) == ["fail", "inconclusive", "pass"]
+    beside = failing("b", 0.013), failing("c", 0.9, "pass")
+    assert verdicts(failing("a", 0.001), *beside) == ["fail", "inconclusive", "pass"]
 
 
 def test_what_is_uncertain_is_judged_as_the_gate_says() -> None:

@@ -39,7 +39,8 @@ def comparison(effect: Interval | None, place: str = "dose") -> Comparison:
 
 
 def test_distributions_say_stage_number_and_unit() -> None:
-    plot = distributions_plot("slow", [distribution("before", 0.1, 0.2, 0.3), distribution("during", 0.2, 0.4, None)], "d")
+    found = [distribution("before", 0.1, 0.2, 0.3), distribution("during", 0.2, 0.4, None)]
+    plot = distributions_plot("slow", found, "d")
 
     assert {"ttft [ms]", "requests at or below [%]", "before, n = 40", "during, n = 40"} <= set(Page(plot).pieces)
     assert Page(plot).values("aria-label") == ["Before, during and after slow. d"]
