@@ -84,7 +84,8 @@ def pairs_of(kind: type[Sli], before: Side, during: Side) -> Pairs | None:
     judged = {id(window) for window in (*before.windows, *during.windows)}
     groups = ([window for window in group if id(window) not in judged] for group in during.alike)
     # A prompt that was not asked before has nothing to be held against.
-    known = {prompt: at for prompt, at in numbers.items() if at in set(first.all_prompts.tolist())}
+    before_too = set(first.all_prompts.tolist())
+    known = {prompt: at for prompt, at in numbers.items() if at in before_too}
     alike = [found for group in groups if (found := _asked(kind, group, known, add=False)) is not None]
     pairs = Pairs(first, second, alike)
     return pairs if pairs.usable else None
