@@ -28,6 +28,8 @@ from chaosgate.statistics.means import Batch, mean_effect
 from chaosgate.statistics.unpaired import Tested
 
 Indices = npt.NDArray[np.int64]
+ROUNDING = 1e-12
+"""What adding up some thousand numbers may lose, as a share of them."""
 PAIRED_SHARE = 0.5
 """Less than this share of requests with a prompt that has two answers before, and its noise before is not known."""
 
@@ -95,8 +97,11 @@ class Pairs:
 
     def changes(self, group: Asked) -> Floats:
         """Each request of `group` less the mean of its prompt before."""
+        means = self.references[group.all_prompts]
         with np.errstate(invalid="ignore"):
-            return np.asarray(group.all_values - self.references[group.all_prompts])
+            changes = group.all_values - means
+            # The mean of equal values is off by a rounding, which is no change and must have no rank.
+            return np.where(np.abs(changes) <= ROUNDING * np.abs(means), 0.0, changes)
 
     @cached_property
     def groups(self) -> list[Batch]:

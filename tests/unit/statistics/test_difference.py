@@ -208,4 +208,7 @@ def test_nothing_is_relative_to_nothing(value: float | None) -> None:
 
 
 def test_a_fall_to_zero_is_all_there_was() -> None:
-    assert relative_difference(Arm(2.0, 1.6, 2.5), Arm(0.0, 0.0, 0.1)).lower == -1
+    found = relative_difference(Arm(2.0, 1.6, 2.5), Arm(0.0, 0.0, 0.4))
+
+    assert (found.value, found.lower) == (-1, -1)
+    assert found.upper == pytest.approx(-0.75)

@@ -9,7 +9,7 @@ from chaosgate.statistics.sequential import ALARM, alarm_at, settled_after
 def test_requests_that_break_one_after_the_other_tell_soon() -> None:
     # One broken request multiplies the ratio by 1 / 0.05 = 20 at most, and the mean of nine shares by 10.5 or so.
     assert alarm_at([True] * 10, 0.05) == 2
-    assert alarm_at([False] * 50 + [True] * 10, 0.05) is not None
+    assert alarm_at([False] * 50 + [True] * 20, 0.05) is not None
 
 
 @pytest.mark.parametrize("broken", [[], [True], [False] * 500, [True] + [False] * 99])
