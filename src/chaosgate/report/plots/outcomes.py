@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -47,7 +48,7 @@ def outcomes_plot(
         for outcome, (colour, hatch) in _FILLS.items():
             heights = [_share(row, outcome) for row in rows]
             if any(heights):
-                style = {"color": colour, "edgecolor": "white", "hatch": hatch, "lw": 0.6}
+                style: dict[str, Any] = {"color": colour, "edgecolor": "white", "hatch": hatch, "lw": 0.6}
                 axes.bar(range(len(rows)), heights, 0.62, bottom=floor, label=words[outcome], **style)
             floor = [low + high for low, high in zip(floor, heights, strict=True)]
         names = [f"{label}\nn = {row.n}" for label, row in zip(labels, rows, strict=True)]
