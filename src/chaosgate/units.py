@@ -237,3 +237,38 @@ def _dimension_of(text: str) -> Dimension | None:
     patterns: dict[Dimension, str] = {"share": _SHARE.pattern, "rate": _RATE.pattern, "duration": _DURATION.pattern}
     patterns["number"] = _NUMBER
     return next((dimension for dimension, pattern in patterns.items() if re.fullmatch(pattern, text)), None)
+
+
+_MARGIN = re.compile(r"(<=|>=|<|>)\s*([+-]?)\s*(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Margin(Bound):
+    """A limit on a change, such as `<= +50ms` or `>= -0.5 %`: a bound whose value may be below 0 and above 100 %."""
+
+    @classmethod
+    def parse(cls, text: object) -> Margin:
+        """Read `<= 50ms`, `<= +10 %` or `>= -0.5 %`; a ValueError says what is allowed."""
+        match = _MARGIN.fullmatch(text.strip()) if isinstance(text, str) else None
+        dimension = _dimension_of(match[3]) if match else None
+        if match is None or dimension is None:
+            raise ValueError(
+                f'read {_shown(text)}; write a comparison and a change in quotes, such as "<= +50ms" or ">= -0.5 %"'
+            )
+        number = match[3]
+        size = _shifted(_matched(number, _SHARE, "share")[1], -2) if dimension == "share" else None
+        value = parse_value(number, dimension) if size is None else size
+        return cls(match[1], -value if match[2] == "-" else value, dimension)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        formatter = _FORMATS.get(self.dimension, _plain)
+        sign = "-" if self.value < 0 else "+" if self.value > 0 else ""
+        return f"{self.op} {sign}{formatter(abs(self.value))}"
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {
+            "type": "string",
+            "pattern": rf"^\s*(<=|>=|<|>)\s*[+-]?\s*{_NUMBER}\s*(us|ms|s|m|h|%|/\s*(s|min|h))?\s*$",
+            "description": 'A comparison and a change, always quoted: "<= +50ms", ">= -0.5 %".',
+        }

@@ -36,6 +36,7 @@ SURE = 0.95
 """How often a thing must happen to count on it."""
 NORMAL = 1.96
 """The 97.5 % quantile of the normal distribution."""
+_CHANGED: Found = ("depends", "on how surely the baseline is known, which a change is counted from")
 _UNKNOWN: Found = ("depends", "on how many requests the target answers: it sets the rate of a closed loop")
 
 
@@ -110,9 +111,9 @@ def outlooks(spec: ChaosSpec, blocks: Sequence[Block]) -> Iterator[Outlook]:
         for place in (places.baseline(), places.recovered()):
             yield _steady(steady, places.counting(steady.sli, place))
     for objective in spec.spec.objectives:
-        if objective.sli is not None and objective.bound is not None:
+        if objective.sli is not None and objective.limit is not None:
             for place in places.of(objective):
-                yield _judged(objective, objective.sli, objective.bound, places.counting(objective.sli, place))
+                yield _judged(objective, objective.sli, objective.limit, places.counting(objective.sli, place))
 
 
 def shown_at(spec: ChaosSpec, fault: Fault) -> Place:
@@ -210,7 +211,8 @@ def _judged(objective: Objective, name: str, bound: Bound, place: Place) -> Outl
     if place.per_window is None:
         return _outlook(objective.name, objective.severity, name, bound, place, *_UNKNOWN)
     sli = resolve_sli(name)
-    chance, why = _worst(*_had(sli, place), _decided(sli, bound, place))
+    decided = _decided(sli, bound, place) if objective.change is None else _CHANGED
+    chance, why = _worst(*_had(sli, place), decided)
     return _outlook(objective.name, objective.severity, name, bound, place, chance, why)
 
 

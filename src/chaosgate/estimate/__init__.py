@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from chaosgate.estimate.comparisons import compare_run
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.gauges import shown_gauges
 from chaosgate.estimate.health import make_health
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
 from chaosgate.estimate.scorers import prepare_scorers, used_scorers
+from chaosgate.estimate.outcomes import outcome_rows
 from chaosgate.estimate.semantic import semantic_state
 from chaosgate.estimate.series import make_series
+from chaosgate.estimate.times import times_of
 from chaosgate.estimate.windows import place_baseline, place_requests
 from chaosgate.estimate.witness import read_witness
 from chaosgate.model.blocks import BASELINE
@@ -25,17 +28,21 @@ def estimate_run(run: RunData) -> Estimates:
     windows = place_requests(run)
     estimator = Estimator(run.spec, windows)
     body = run.spec.spec
+    doses = tuple(dose_table(estimator))
     return Estimates(
         steady_state=tuple(estimator.baseline(steady.sli) for steady in body.steady_state.objectives),
         recovered=tuple(estimator.recovered(steady.sli) for steady in body.steady_state.objectives),
         objectives=tuple(
             estimate_objective(estimator, objective) for objective in body.objectives if objective.sli is not None
         ),
-        doses=tuple(dose_table(estimator)),
+        doses=doses,
         witnesses=tuple(read_witness(run, windows, fault) for fault in body.faults),
         health=make_health(run, windows),
         gauges=tuple(shown_gauges(run)),
         scorers=used_scorers(run.spec),
+        comparisons=compare_run(estimator, doses),
+        outcomes=tuple(outcome_rows(run, windows)),
+        times=times_of(estimator),
         semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
         series=make_series(
             request

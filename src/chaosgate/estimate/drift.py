@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from chaosgate.estimate.breaks import broken_by_window
+from chaosgate.estimate.changes import margin_bound
 from chaosgate.estimate.measured import Measured, level_of, measure
-from chaosgate.estimate.objectives import objective_fault
+from chaosgate.estimate.objectives import baseline_estimate, objective_fault
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS
 from chaosgate.model.observation import Window
@@ -52,6 +53,18 @@ def criteria(spec: ChaosSpec) -> list[Criterion]:
     return list(found.values())
 
 
+def _changes(spec: ChaosSpec, windows: RunWindows) -> Iterator[Criterion]:
+    """What objectives on a change judge at a dose: the bound that it comes to at the baseline's value."""
+    for objective in spec.spec.objectives:
+        if objective.sli is None or objective.change is None or not isinstance(objective.at, DoseRange):
+            continue
+        ref, seed = resolve_sli(objective.sli), spec.spec.workload.seed
+        baseline = baseline_estimate(objective.sli, windows.baseline, windows.undisturbed, seed).value
+        if baseline is not None:
+            bound = margin_bound(objective.change, ref.dimension, baseline)
+            yield Criterion(objective_fault(spec, objective).name, objective.sli, ref.kind, bound)
+
+
 def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
@@ -60,7 +73,7 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     pooled over the baseline, the first and the last controls, each with its own mean, so that a drift does not widen
     its own yardstick; the controls between are left out, in which a drift under way would do that.
     """
-    for criterion in criteria(spec):
+    for criterion in (*criteria(spec), *_changes(spec, windows)):
         controls = windows.controls(criterion.fault)
         if len(controls) < 2 * CONTROLS:
             continue

@@ -36,6 +36,8 @@ class Numbers:
     windows: int
     reason: str | None = None
     unbounded: bool = False
+    paired: bool = False
+    """Of a change: whether it was taken prompt by prompt."""
 
 
 def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Window]] = (), seed: int = 0) -> Numbers:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from chaosgate.estimate.changes import Change, Side, change_numbers, change_of
 from chaosgate.estimate.numbers import Numbers, estimate
 from chaosgate.estimate.position import position
 from chaosgate.estimate.windows import RunWindows
@@ -23,6 +24,14 @@ class Estimator:
 
     spec: ChaosSpec
     windows: RunWindows
+    change: Change | None = None
+    """Where set, what is estimated at doses and in the recovery is the change from the baseline."""
+
+    def judging(self, objective: Objective) -> Estimator:
+        """The one whose estimates `objective` judges."""
+        if objective.change is None:
+            return self
+        return replace(self, change=change_of(objective.change, _dimension(str(objective.sli))))
 
     def baseline(self, sli: str) -> Estimate:
         """`sli` over the baseline."""
@@ -30,8 +39,8 @@ class Estimator:
 
     def recovery(self, sli: str, fault: str | None = None, after: float = 0.0) -> Estimate:
         """`sli` over the recovery windows that start `after` seconds or more after the last `off`."""
-        numbers = self._numbers(sli, self.windows.recovered(fault, after), self.windows.undisturbed)
-        return _labelled(numbers, Estimate(sli=sli, at="recovery", place="recovery", dimension=_dimension(sli)))
+        numbers = self.numbers(sli, self.windows.recovered(fault, after), self.windows.undisturbed)
+        return self._labelled(numbers, Estimate(sli=sli, at="recovery", place="recovery", dimension=_dimension(sli)))
 
     def recovered(self, sli: str) -> Estimate:
         """`sli` over the recovery windows that start once every `within` of the spec has passed."""
@@ -41,8 +50,8 @@ class Estimator:
         """`sli` at one dose; 0 means the controls."""
         at = f"dose {format_value(dose, fault.axis().dimension)}"
         windows = self.windows.at_doses(fault.name, lambda other: other == dose)
-        numbers = self._numbers(sli, windows, self.windows.alike(fault.name))
-        return _labelled(
+        numbers = self.numbers(sli, windows, self.windows.alike(fault.name))
+        return self._labelled(
             numbers,
             Estimate(
                 sli=sli,
@@ -59,10 +68,19 @@ class Estimator:
         windows = self.windows.at_doses(fault.name, lambda dose: selected(dose, among))
         at = "all doses" if among is None else f"dose {among}"
         place = Estimate(sli=sli, at=at, place="dose", dimension=_dimension(sli), fault=fault.name)
-        return _labelled(self._numbers(sli, windows, self.windows.alike(fault.name)), place)
+        return self._labelled(self.numbers(sli, windows, self.windows.alike(fault.name)), place)
 
-    def _numbers(self, sli: str, windows: Sequence[Window], alike: Sequence[Sequence[Window]]) -> Numbers:
-        return estimate(resolve_sli(sli), windows, alike, self.spec.spec.workload.seed)
+    def numbers(self, sli: str, windows: Sequence[Window], alike: Sequence[Sequence[Window]]) -> Numbers:
+        """`sli` over `windows`; `alike` are groups within which nothing was changed on purpose."""
+        ref, seed = resolve_sli(sli), self.spec.spec.workload.seed
+        if self.change is None:
+            return estimate(ref, windows, alike, seed)
+        before = Side(self.windows.baseline, self.windows.undisturbed)
+        return change_numbers(ref, before, Side(windows, alike), self.change, seed)
+
+    def _labelled(self, numbers: Numbers, place: Estimate) -> Estimate:
+        dimension = "share" if self.change == "relative" else place.dimension
+        return _labelled(numbers, place.model_copy(update={"change": self.change, "dimension": dimension}))
 
 
 def baseline_estimate(
@@ -101,13 +119,14 @@ def estimate_objective(estimator: Estimator, objective: Objective) -> ObjectiveE
     if sli is None or at is None:
         raise ValueError(f"objective {objective.name!r} is on a fit; it is judged by the fit's threshold")
     baseline, recovery, after = estimator.baseline(sli), estimator.recovery(sli, objective.fault), None
+    judging = estimator.judging(objective)
     if at == "baseline":
         estimates: tuple[Estimate, ...] = (baseline,)
     elif at == "recovery":
-        judged, after = _after_recovery(estimator, objective)
+        judged, after = _after_recovery(judging, objective)
         estimates = (judged,)
     else:
-        estimates = tuple(_at_doses(estimator, objective, at))
+        estimates = tuple(_at_doses(judging, objective, at))
     return ObjectiveEstimate(
         objective=objective.name, estimates=estimates, baseline=baseline, recovery=recovery, after=after
     )
@@ -131,7 +150,7 @@ def _after_recovery(estimator: Estimator, objective: Objective) -> tuple[Estimat
     too often, because any of many intervals may lie inside by chance (optional stopping: Armitage, McPherson & Rowe,
     JRSS A 132, 1969).
     """
-    sli, bound = str(objective.sli), objective.bound
+    sli, bound = str(objective.sli), objective.limit
     found, after = estimator.recovery(sli, objective.fault), None
     for after in _looks(estimator.windows, objective):
         found = estimator.recovery(sli, objective.fault, after)
@@ -177,5 +196,6 @@ def _labelled(numbers: Numbers, place: Estimate) -> Estimate:
             "windows": numbers.windows,
             "reason": numbers.reason,
             "unbounded": numbers.unbounded,
+            "paired": numbers.paired,
         },
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chaosgate.estimate.position import Position, position
+from chaosgate.judge.multiplicity import Judged, doubt, hold_fails
 from chaosgate.judge.reasons import interval_text, plain, range_text
 from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, SemanticState, VerdictName, finite
@@ -95,31 +96,47 @@ def _steady_reasons(
 
 def objective_reasons(spec: ChaosSpec, estimates: Estimates, fits: Fits | None) -> Iterator[Reason]:
     """The reasons of every objective of the spec, in its order; an objective without an estimate is an error."""
-    for objective in spec.spec.objectives:
-        found = list(_sli_reasons(spec, objective, estimates) if objective.sli else _fit_reasons(spec, objective, fits))
-        if not found:
-            text = f"{objective.name}: nothing was estimated for it; estimate the run again"
-            found = [Reason(verdict="error", text=text, objective=objective.name, severity=objective.severity)]
-        yield from found
+    found = [each for objective in spec.spec.objectives for each in _judged(spec, objective, estimates, fits)]
+    yield from hold_fails(found, spec.spec.gate.on_uncertain)
 
 
-def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) -> Iterator[Reason]:
-    bound = objective.bound
+def _judged(spec: ChaosSpec, objective: Objective, estimates: Estimates, fits: Fits | None) -> list[Judged]:
+    found = list(_sli_reasons(spec, objective, estimates) if objective.sli else _fit_reasons(spec, objective, fits))
+    if found:
+        return found
+    return [_error(objective, f"{objective.name}: nothing was estimated for it; estimate the run again")]
+
+
+def _error(objective: Objective, text: str) -> Judged:
+    return Judged(Reason(verdict="error", text=text, objective=objective.name, severity=objective.severity), None)
+
+
+def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) -> Iterator[Judged]:
+    bound = objective.limit
     assert bound is not None
     for judged in (each for each in estimates.objectives if each.objective == objective.name):
         for estimate in judged.estimates:
             if estimate.sli != objective.sli:
-                text = f"{objective.name}: the estimate is of {estimate.sli}, not of {objective.sli}"
-                yield Reason(verdict="error", text=text, objective=objective.name, severity=objective.severity)
+                yield _error(objective, f"{objective.name}: the estimate is of {estimate.sli}, not of {objective.sli}")
+                continue
+            if (estimate.change is None) != (objective.change is None):
+                yield _error(objective, f"{objective.name}: {_another(objective)}; estimate the run again")
                 continue
             place = _position(bound, estimate)
-            yield Reason(
+            reason = Reason(
                 verdict=_verdict(spec, objective, place),
                 severity=objective.severity,
                 objective=objective.name,
                 text=_sli_text(spec, objective, estimate, place, judged.after),
                 **_numbers(estimate, bound),
             )
+            yield Judged(reason, None if place == "missing" else doubt(bound, estimate))
+
+
+def _another(objective: Objective) -> str:
+    if objective.change is None:
+        return f"the estimate is of a change of {objective.sli}, not of itself"
+    return f"the estimate is of {objective.sli} itself, not of its change"
 
 
 def _position(bound: Bound, estimate: Estimate) -> Position:
@@ -156,8 +173,17 @@ def _sli_text(spec: ChaosSpec, objective: Objective, estimate: Estimate, place: 
         at = f"recovery, counted from {format_value(after, 'duration')} after the last fault ended,"
     if estimate.fault is not None:
         at = f"{at} of {estimate.fault}"
-    words = _WORDS[place].format(bound=objective.bound)
-    return f"{objective.name}: {estimate.sli} at {at} is {interval_text(spec, estimate)}, {words}{_because(estimate)}"
+    words = _WORDS[place].format(bound=objective.limit)
+    said = f"{estimate.sli} at {at} {_is(estimate)} {interval_text(spec, estimate)}"
+    return f"{objective.name}: {said}, {words}{_because(estimate)}"
+
+
+def _is(estimate: Estimate) -> str:
+    """How the number is told: the SLI's own, or its change from the baseline."""
+    if estimate.change is None:
+        return "is"
+    points = ", in percentage points," if estimate.change == "absolute" and estimate.dimension == "share" else ""
+    return f"changed{' prompt by prompt' if estimate.paired else ''} from the baseline{points} by"
 
 
 def _because(estimate: Estimate) -> str:
@@ -178,14 +204,14 @@ def _numbers(estimate: Estimate, bound: Bound) -> dict[str, Any]:
     }
 
 
-def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> Iterator[Reason]:
+def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> Iterator[Judged]:
     for fit in (each for each in (fits.fits if fits else ()) if each.name == objective.fit):
         end = "lower" if objective.lower is not None else "upper"
         bound = objective.lower or objective.upper
         assert bound is not None
         place = _fit_position(bound, end, fit)
         threshold = fit.threshold
-        yield Reason(
+        reason = Reason(
             verdict=_verdict(spec, objective, place),
             severity=objective.severity,
             objective=objective.name,
@@ -198,6 +224,7 @@ def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> It
             bound=f"{end} {bound}",
             dimension=fit.dimension,
         )
+        yield Judged(reason, doubt(bound, threshold) if threshold.outcome == "fitted" else None)
 
 
 def _fit_position(bound: Bound, end: str, fit: FitResult) -> Position:

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from chaosgate.units import HINTS, Bound, Dimension, Unit
+from chaosgate.units import HINTS, Bound, Dimension, Margin, Unit
 
 _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Path: "the path of a file"}
 BOUND_HINT = 'a bound in quotes such as "<= 300ms"'
+MARGIN_HINT = 'a change in quotes such as "<= +50ms"'
 
 
 def describe(annotation: Any) -> str:
@@ -28,6 +29,8 @@ def describe(annotation: Any) -> str:
         return either([yaml_word(word) for word in get_args(bare)])
     if is_union(bare):
         return either([describe(branch) for branch in branches(bare)])
+    if bare is Margin:
+        return MARGIN_HINT
     if bare is Bound:
         return BOUND_HINT
     return _PLAIN.get(bare) or ("a list" if get_origin(bare) in (tuple, list) else "a mapping")

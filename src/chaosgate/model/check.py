@@ -28,7 +28,7 @@ from chaosgate.model.stopping import StopCondition
 from chaosgate.model.uri import has_password, why_malformed
 from chaosgate.model.validation import value_at
 from chaosgate.registry import unknown
-from chaosgate.units import HINTS, Bound, Dimension, format_value
+from chaosgate.units import HINTS, Bound, Dimension, Margin, format_value
 
 FAULT_LIST: DataPath = ("spec", "faults")
 FIT_LIST: DataPath = ("spec", "fits")
@@ -204,8 +204,11 @@ def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator
 def _objective(draft: Draft, path: DataPath, objective: Objective) -> Iterator[Problem]:
     if objective.fit is not None:
         yield from _fit_objective(draft, path, objective, objective.fit)
-    elif objective.sli is not None and objective.bound is not None:
-        yield from _sli_bound(path, objective.sli, objective.bound)
+    elif objective.sli is not None and objective.limit is not None:
+        if objective.change is not None:
+            yield from _sli_change(path, objective.sli, objective.change)
+        else:
+            yield from _sli_bound(path, objective.sli, objective.limit)
         yield from _needs_slo(draft, path, objective.sli)
         yield from _fault_of(draft, path, objective)
 
@@ -328,6 +331,18 @@ def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
         yield Problem(path, f"read {name!r}, which needs {kind.needs}, and that is not installed; {install}")
     if unscored := why_unscored(kind.scorer):
         yield Problem(path, f"read {name!r}: {unscored}")
+
+
+def _sli_change(path: DataPath, name: str, change: Margin) -> Iterator[Problem]:
+    """A change is in the SLI's own unit, or in per cent."""
+    try:
+        sli = resolve_sli(name)
+    except RegistryError as error:
+        yield Problem((*path, "sli"), str(error))
+        return
+    yield from _needed((*path, "sli"), name, sli.kind)
+    if change.dimension != "share":
+        yield from _dimension((*path, "change"), change, sli.dimension, f"a change of SLI {name!r}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen, Line
+from chaosgate.model.comparison import Comparisons, OutcomeRow, Times
 from chaosgate.model.fault import ClusterTarget
 from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import Place
@@ -145,6 +146,10 @@ class Estimate(Frozen):
     reason: str | None = None
     unbounded: bool = False
     """Even the lower end is infinite: so many requests failed that no bound from above is kept."""
+    change: Literal["absolute", "relative"] | None = None
+    """Of a change from the baseline: in the SLI's unit, or as a share of the baseline; None of the SLI itself."""
+    paired: bool = False
+    """Whether a change was taken prompt by prompt."""
 
 
 class WitnessReading(Frozen):
@@ -258,6 +263,12 @@ class Estimates(Frozen):
     """What a person looks for beside the requests: queue, cache, free memory, and what the spec names."""
     scorers: tuple[ScorerCard, ...] = ()
     """What judged the texts of the run, for the SLIs that need a scorer."""
+    comparisons: Comparisons | None = None
+    """Every SLI the spec names against the baseline, with tests and effect sizes."""
+    outcomes: tuple[OutcomeRow, ...] = ()
+    """What became of the requests that were touched, by dose."""
+    times: Times | None = None
+    """How soon each fault was seen by the SLIs, and was over."""
 
 
 class FitResult(Frozen):

@@ -28,7 +28,7 @@ MAX_DEPTH = 64
 """The deepest nesting that is read; the deepest place of a spec lies below 16."""
 
 DataPath = tuple[str | int, ...]
-BOUND_KEYS = ("bound", "lower", "upper", "dose")
+BOUND_KEYS = ("bound", "change", "lower", "upper", "dose")
 """Keys whose values are bounds, where a bare `>` would start a folded block of text."""
 
 _NULL = re.compile(r"|~|null|Null|NULL")

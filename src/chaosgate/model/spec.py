@@ -20,7 +20,7 @@ from chaosgate.model.observation import MIN_WINDOWS, RequestBound
 from chaosgate.model.safety import Safety
 from chaosgate.model.steady import SemanticSteadyState
 from chaosgate.model.workload import Workload
-from chaosgate.units import Bound, Duration, Share, format_share
+from chaosgate.units import Bound, Duration, Margin, Share, format_share
 
 URL_PATTERN = r"^https?://[^\s/]+[^\s]*$"
 EXPERIMENT_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._/-]*$"
@@ -159,6 +159,9 @@ class Objective(Frozen):
     """The SLI that is judged, a distribution with its percentile: ttft-p95, error-rate."""
     bound: Bound | None = None
     """What the whole interval of the SLI must keep."""
+    change: Margin | None = None
+    """In place of `bound`: what the whole interval of the SLI's change from the baseline must keep. Of a share `%` are
+    percentage points; of anything else they are relative to the baseline."""
     at: Literal["baseline", "recovery"] | DoseRange | None = None
     """Where an SLI is judged. A dose range pools its doses; controls are left out."""
     fault: Name | None = None
@@ -177,7 +180,9 @@ class Objective(Frozen):
     @model_validator(mode="after")
     def _one_of_two_forms(self) -> Objective:
         if (self.sli is None) == (self.fit is None):
-            raise ValueError("an objective has either `sli`, `bound` and `at`, or `fit` with `lower` or `upper`")
+            raise ValueError(
+                "an objective has either `sli`, `bound` or `change`, and `at`, or `fit` with `lower` or `upper`"
+            )
         if self.sli is not None:
             self._check_sli_form()
         else:
@@ -185,8 +190,14 @@ class Objective(Frozen):
         return self
 
     def _check_sli_form(self) -> None:
-        if self.bound is None or self.at is None:
-            raise ValueError("an objective on an `sli` needs `bound` and `at` (baseline, recovery, or {dose: ...})")
+        if (self.bound is None and self.change is None) or self.at is None:
+            raise ValueError(
+                "an objective on an `sli` needs `bound` or `change`, and `at` (baseline, recovery, or {dose: ...})"
+            )
+        if self.bound is not None and self.change is not None:
+            raise ValueError("`bound` and `change` are two objectives: write each under a name of its own")
+        if self.change is not None and self.at == "baseline":
+            raise ValueError("`change` is counted from the baseline: write `at: recovery` or `at: {dose: ...}`")
         if self.lower or self.upper:
             raise ValueError("`lower` and `upper` belong to an objective on a `fit`")
         if self.within is not None and self.at != "recovery":
@@ -197,8 +208,13 @@ class Objective(Frozen):
     def _check_fit_form(self) -> None:
         if (self.lower is None) == (self.upper is None):
             raise ValueError("an objective on a `fit` needs one of `lower` and `upper`")
-        if self.bound or self.at or self.within or self.each or self.fault:
-            raise ValueError("`bound`, `at`, `within`, `each` and `fault` belong to an objective on an `sli`")
+        if self.limit or self.at or self.within or self.each or self.fault:
+            raise ValueError("`bound`, `change`, `at`, `within`, `each` and `fault` belong to an objective on an `sli`")
+
+    @property
+    def limit(self) -> Bound | None:
+        """What the SLI's interval must keep, or that of its change; None of an objective on a fit."""
+        return self.bound if self.change is None else self.change
 
 
 class Gate(Frozen):
@@ -319,6 +335,9 @@ class ChaosSpec(Frozen):
         body["workload"].pop("workers", None)
         if self.spec.steady_state.semantic is None:
             body["steadyState"].pop("semantic")
+        for objective in body["objectives"]:
+            if objective["change"] is None:
+                objective.pop("change")
         return body
 
 

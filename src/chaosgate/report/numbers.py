@@ -124,11 +124,11 @@ def lower_is_better(spec: ChaosSpec, place: Place) -> bool:
     bounds: list[Bound | None]
     match place.kind:
         case "objective":
-            bounds = [objective.bound for objective in objectives if objective.name == place.name]
+            bounds = [objective.limit for objective in objectives if objective.name == place.name]
         case "threshold":
             bounds = [objective.lower or objective.upper for objective in objectives if objective.fit == place.name]
         case "sli":
-            bounds = [objective.bound for objective in objectives if objective.sli == place.name]
+            bounds = [objective.limit for objective in objectives if objective.sli == place.name]
             bounds += [steady.bound for steady in spec.spec.steady_state.objectives if steady.sli == place.name]
     known = [bound for bound in bounds if bound is not None]
     return known[0].upper if known else place.kind != "threshold"

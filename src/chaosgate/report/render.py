@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from chaosgate.model.fit import Fit
 from chaosgate.model.result import FitResult
-from chaosgate.report import sections
+from chaosgate.report import compared, sections
 from chaosgate.report.phases import marks_of, stretches_of, windows_of
 from chaosgate.report.plots.dose_response import dose_response_plot
 from chaosgate.report.plots.timeline import TimelineData, timeline_plot
@@ -67,6 +67,10 @@ def _context(view: ReportView) -> dict[str, Any]:
         "touched": sections.touched_words(view),
         "controls": sum(row.dose == 0 for row in windows_of(view)),
         "dose_tables": sections.dose_tables(view),
+        "compared": compared.compared_plots(view),
+        "comparison_tables": compared.comparison_tables(view),
+        "outcome_tables": compared.outcome_tables(view),
+        "times": compared.time_rows(view),
         "witnesses": sections.witness_rows(view),
         "health": None if health is None else sections.health_facts(health),
         "subject": None if subject is None else sections.subject_facts(subject),

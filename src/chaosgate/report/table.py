@@ -122,7 +122,7 @@ def _sli_row(
         recovery=cells["recovery"],
         judged=place,
         n=_counts(estimate.n, estimate.windows) if estimate else MISSING,
-        bound=str(objective.bound),
+        bound=str(objective.limit) if objective.change is None else f"change {objective.change}",
         verdict=_verdict_at(at, reasons),
     )
 

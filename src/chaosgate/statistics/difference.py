@@ -68,3 +68,30 @@ def _least_rise(first: Arm, second: Arm) -> float | None:
     if first.value is None or second.value is None:
         return second.lower - first.upper
     return second.value - first.value - math.hypot(second.value - second.lower, first.upper - first.value)
+
+
+def relative_difference(first: Arm, second: Arm) -> Difference:
+    """`second` over `first` less 1, with its 95 % interval: the difference of their logarithms, taken back.
+
+    MOVER holds for whatever has an interval, so for a logarithm too (Zou & Donner 2008, section 3). Nothing is relative
+    to a first value that is not above 0. A second value of 0 has no logarithm; it is all of a fall, and the upper end is
+    that of the two ends.
+    """
+    if first.value is None or first.value <= 0:
+        return Difference(None, None, None)
+    if second.value is not None and second.value <= 0:
+        return Difference(-1.0, -1.0, _ratio_less_one(second.upper, first.lower))
+    found = difference(_logged(first), _logged(second))
+    return Difference(*(None if end is None else math.expm1(end) for end in (found.value, found.lower, found.upper)))
+
+
+def _ratio_less_one(second: float | None, first: float | None) -> float | None:
+    return None if second is None or first is None or first <= 0 else second / first - 1
+
+
+def _logged(arm: Arm) -> Arm:
+    return Arm(*(None if end is None else math.log(end) if end > 0 else -math.inf for end in _ends(arm)))
+
+
+def _ends(arm: Arm) -> tuple[float | None, float | None, float | None]:
+    return arm.value, arm.lower, arm.upper

@@ -21,9 +21,13 @@ class Point:
 
 
 def of_estimates(estimates: Iterable[Estimate], place: str = "") -> Iterator[Point]:
-    """Value, interval and n of each estimate: `<place>baseline/ttft-p95_s`, `_lower`, `_upper`, `_n`."""
+    """Value, interval and n of each estimate: `<place>baseline/ttft-p95_s`, `_lower`, `_upper`, `_n`.
+
+    A change from the baseline is `<place>recovery/ttft-p95-change_s`, or `ttft-p95-change_share` where it is relative.
+    """
     for estimate in estimates:
-        name = metric_key(place + estimate.at, estimate.sli, estimate.dimension)
+        sli = estimate.sli if estimate.change is None else f"{estimate.sli}-change"
+        name = metric_key(place + estimate.at, sli, estimate.dimension)
         if estimate.value is not None:
             yield from _with_interval(name, "", estimate.value, estimate.lower, estimate.upper, estimate.n)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosgate.statistics import intervals
-from chaosgate.statistics.difference import Arm, Difference, difference
+from chaosgate.statistics.difference import Arm, Difference, difference, relative_difference
 from chaosgate.statistics.intervals import Group, share_interval
 from chaosgate.statistics.quantiles import RankedValues
 
@@ -182,3 +182,33 @@ def test_quantiles_are_covered(scale: float) -> None:
     drawn = [difference(delays(random, 1.0), delays(random, scale)) for _ in range(REPETITIONS)]
     assert covered(drawn, (scale - 1) * math.log(20)) >= LEAST_COVERAGE
     assert seen(drawn) > 0.5 if scale > 1 else seen(drawn) < 0.05
+
+
+def test_a_relative_difference_is_a_ratio_less_one() -> None:
+    found = relative_difference(Arm(2.0, 1.6, 2.5), Arm(3.0, 2.4, 3.6))
+
+    assert found.value == pytest.approx(0.5)
+    # On the scale of logarithms both arms are distances from ln 1.5, added as squares.
+    rise = math.hypot(math.log(3.0 / 2.4), math.log(2.5 / 2.0))
+    assert found.lower == pytest.approx(1.5 * math.exp(-rise) - 1)
+
+
+def test_a_relative_difference_back_is_the_inverse() -> None:
+    first, second = Arm(2.0, 1.6, 2.5), Arm(3.0, 2.4, 3.6)
+    there, back = relative_difference(first, second), relative_difference(second, first)
+
+    assert there.lower is not None
+    assert back.upper is not None
+    assert (1 + there.lower) * (1 + back.upper) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, None])
+def test_nothing_is_relative_to_nothing(value: float | None) -> None:
+    assert relative_difference(Arm(value, 0.0, 1.0), Arm(2.0, 1.0, 3.0)) == Difference(None, None, None)
+
+
+def test_a_fall_to_zero_is_all_there_was() -> None:
+    found = relative_difference(Arm(2.0, 1.6, 2.5), Arm(0.0, 0.0, 0.4))
+
+    assert (found.value, found.lower) == (-1, -1)
+    assert found.upper == pytest.approx(-0.75)

@@ -32,6 +32,18 @@ def test_a_missing_estimate_and_an_open_interval_give_nothing() -> None:
     assert keys == ["baseline/ttft-p95_s", "baseline/ttft-p95_s_lower", "baseline/ttft-p95_s_n"]
 
 
+def test_a_change_does_not_overwrite_the_sli_itself() -> None:
+    changed = estimate("recovery", 0.02, lower=None, upper=None)
+    absolute = changed.model_copy(update={"change": "absolute"})
+    relative = changed.model_copy(update={"change": "relative", "dimension": "share"})
+    keys = [point.key for point in of_estimates([absolute, relative])]
+
+    assert [key for key in keys if not key.endswith("_n")] == [
+        "recovery/ttft-p95-change_s",
+        "recovery/ttft-p95-change_share",
+    ]
+
+
 def test_nan_and_infinity_are_never_logged() -> None:
     broken = estimate("baseline", 0.1).model_copy(update={"value": float("nan"), "upper": float("inf")})
     assert [point.key for point in of_estimates([broken])] == ["baseline/ttft-p95_s_n"]
