@@ -12,6 +12,7 @@ from chaosgate.estimate.measured import measure, rate_of
 from chaosgate.estimate.objectives import objective_fault
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS
+from chaosgate.model.fit import BreakResponse
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange
@@ -26,7 +27,8 @@ class Criterion:
     fault: str
     name: str
     kind: type[Sli]
-    bound: Bound
+    bound: Bound | None
+    """None of a rate, which is compared itself."""
 
 
 def criteria(spec: ChaosSpec) -> list[Criterion]:
@@ -38,7 +40,8 @@ def criteria(spec: ChaosSpec) -> list[Criterion]:
             kind = resolve_sli(objective.sli).kind
             found[fault, objective.sli, str(objective.bound)] = Criterion(fault, objective.sli, kind, objective.bound)
     for fit in spec.spec.fits:
-        sli, bound = fit.response.sli, fit.response.bound
+        sli = fit.response.sli
+        bound = fit.response.bound if isinstance(fit.response, BreakResponse) else None
         found[fit.fault, sli, str(bound)] = Criterion(fit.fault, sli, SLIS.get(sli), bound)
     return list(found.values())
 
@@ -85,6 +88,7 @@ def _share(
 
 
 def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:
+    assert criterion.bound is not None, "only a rate has no bound, and no share is had of it"
     counts = broken_by_window(criterion.kind, criterion.bound, windows)
     if not counts:
         return None
