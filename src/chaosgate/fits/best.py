@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from chaosgate.model.fit import FITS, BreakResponse, DoseWindow, Fit, Response, Threshold
+from chaosgate.registry import unknown
 from chaosgate.units import Dimension
 
 
@@ -28,8 +29,9 @@ class Best(Fit):
     @model_validator(mode="after")
     def _same_question(self) -> Self:
         for kind in self.kinds:
-            asks = FITS.get(kind).model_fields["response"].annotation
-            if asks is not type(self.response):
+            if kind not in FITS:
+                raise ValueError(unknown("fit kind", kind, FITS.names()))
+            if FITS.get(kind).model_fields["response"].annotation is not type(self.response):
                 answers = ", ".join(choices(type(self.response)))
                 share = "with a share" if isinstance(self.response, Response) else "without a share"
                 raise ValueError(f"read {kind!r} in `kinds`, which does not fit a response {share}; {answers} do")
