@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
+import pytest
+
 from chaosgate.errors import dotted
 from chaosgate.model.base import Frozen
 from chaosgate.model.check import FAULT_LIST, FIT_LIST, OBJECTIVE_LIST, Draft, check
 from chaosgate.model.fault import Sweep, WireFault
 from chaosgate.model.fit import Fit, Response
+from chaosgate.model.sli import SLIS
 from chaosgate.model.spec import Objective
 from chaosgate.units import Bound
 
@@ -90,3 +93,13 @@ def test_a_name_is_not_called_unknown_where_the_list_itself_is_broken() -> None:
     for whole, expected in ((False, []), (True, ["unknown fault 'burst'; known: none"])):
         found = check(Draft({"spec": {"fits": [KNEE]}}, {(*FIT_LIST, 0): fit}, whole))
         assert [one.message for one in found] == expected
+
+
+def test_an_sli_that_lacks_its_module_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SLIS.get("bleu4"), "needs", "no_such_module")
+    knee = {**KNEE, "response": {"sli": "bleu4", "bound": ">= 80 %", "share": "5 %"}}
+    said = "read 'bleu4', which needs no_such_module, and that is not installed; install it: "
+    assert messages(BURST, knee, {"name": "words", "sli": "bleu4", "bound": ">= 80 %", "at": "baseline"}) == [
+        f"spec.fits[0].response.sli: {said}pip install 'chaosgate[quality]'",
+        f"spec.objectives[0].sli: {said}pip install 'chaosgate[quality]'",
+    ]
