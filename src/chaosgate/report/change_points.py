@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -32,14 +33,22 @@ def change_section(view: ReportView) -> ChangeSection | None:
     series = () if view.estimates is None else view.estimates.change_points
     if not series:
         return None
-    first = first_to_tell(series)
-    sentence = "No judged SLI changed its level." if first is None else f"{_said(*first)} It was the first to tell."
+    sentence = _first(series)
     return ChangeSection(
         first=sentence,
         changes=tuple(_said(one, change) for one in series for change in one.changes),
         notes=tuple(note for one in series for note in _notes(one)),
         plot=Markup(change_points_plot(series, windows_of(view), sentence)),
     )
+
+
+def _first(series: Sequence[SliChanges]) -> str:
+    first = first_to_tell(series)
+    if first is not None:
+        return f"{_said(*first)} It was the first to tell."
+    if any(one.changes for one in series):
+        return "No judged SLI could tell a change before the run ended."
+    return "No judged SLI changed its level."
 
 
 def _said(one: SliChanges, change: ChangePoint) -> str:
