@@ -27,11 +27,8 @@ class Criterion:
     fault: str
     name: str
     kind: type[Sli]
-<<<<<<< HEAD
     bound: Bound | None
-    """None of a rate, which is compared itself."""
-=======
-    bound: Bound
+    """None where a fit reads a rate, which is compared itself."""
     by_request: bool = False
     """Whether each request is judged by itself, as a fit does."""
 
@@ -39,7 +36,6 @@ class Criterion:
     def level(self) -> bool:
         """Whether the SLI itself is compared: a rate, or a mean that an objective judges as such."""
         return self.kind.statistic in ("rate", "set") or (self.kind.statistic == "mean" and not self.by_request)
->>>>>>> wip-s1
 
 
 def criteria(spec: ChaosSpec) -> list[Criterion]:
@@ -52,15 +48,10 @@ def criteria(spec: ChaosSpec) -> list[Criterion]:
             one = Criterion(fault, objective.sli, kind, objective.bound)
             found[fault, one.name, str(one.bound), one.level] = one
     for fit in spec.spec.fits:
-<<<<<<< HEAD
         sli = fit.response.sli
         bound = fit.response.bound if isinstance(fit.response, BreakResponse) else None
-        found[fit.fault, sli, str(bound)] = Criterion(fit.fault, sli, SLIS.get(sli), bound)
-=======
-        sli, bound = fit.response.sli, fit.response.bound
         one = Criterion(fit.fault, sli, SLIS.get(sli), bound, by_request=True)
         found[fit.fault, sli, str(bound), one.level] = one
->>>>>>> wip-s1
     return list(found.values())
 
 
