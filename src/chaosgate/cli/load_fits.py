@@ -1,4 +1,4 @@
-"""What the steps of a sweep tell of a server: the load of its greatest throughput, and the rate beyond which it fails."""
+"""What the steps of a sweep tell of a server: the load of its greatest throughput, and beyond which rate it fails."""
 
 from __future__ import annotations
 

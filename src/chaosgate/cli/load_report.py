@@ -165,9 +165,7 @@ def _thresholds(plan: LoadPlan, measured: Measured) -> dict[str, Threshold | Non
     if plan.sweep is None:
         return {"peak": None, "critical": None}
     told = [(number, step) for number, step in enumerate(measured.steps) if step.end not in ("client", "stopped")]
-    steps = {
-        step.rate: [one for one in measured.observations if one.phase == f"step{number}"] for number, step in told
-    }
+    steps = {step.rate: [one for one in measured.observations if one.phase == f"step{number}"] for number, step in told}
     hold = plan.sweep.hold
     return {"peak": peak_load(steps, hold), "critical": critical_rate(steps, hold, plan.bounds)}
 

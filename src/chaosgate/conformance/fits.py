@@ -47,7 +47,9 @@ def check_fit(kind: type[Fit], example: Mapping[str, Any]) -> None:
     none = [name for name in ("no windows", "windows without requests") if found[name].outcome != "refused"]
     require(not none, kind, f"found a threshold in {', '.join(none)}; refuse, and say why")
     usable = any(threshold.outcome != "refused" for threshold in found.values())
-    require(usable, kind, "refused all cases, a smooth rise and a throughput with a peak among them; it can find nothing")
+    require(
+        usable, kind, "refused all cases, a smooth rise and a throughput with a peak among them; it can find nothing"
+    )
 
 
 def _check_case(fit: Fit, name: str, windows: Sequence[DoseWindow]) -> Threshold:

@@ -50,7 +50,7 @@ def find_changes(run: RunData, windows: RunWindows) -> tuple[SliChanges, ...]:
 
 
 def watched(spec: ChaosSpec) -> list[SliRef]:
-    """The SLIs whose level is watched: of steady state and objectives, and of a fit its kind, at P95 of a distribution."""
+    """The SLIs whose level is watched: of steady state and objectives, and those of fits, at P95 of a distribution."""
     body = spec.spec
     names = [steady.sli for steady in body.steady_state.objectives]
     names += [objective.sli for objective in body.objectives if objective.sli is not None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def autocorrelation(values: Floats, changes: list[Change]) -> float:
     Well above 0, windows do not forget each other and the p values are too small.
     """
     ends = [0, *(change.at for change in changes), len(values)]
-    rest = np.concatenate([_ranks(values[low:high]) - (high - low + 1) / 2 for low, high in _pairs(ends)])
+    rest = np.concatenate([_ranks(values[low:high]) - (high - low + 1) / 2 for low, high in pairwise(ends)])
     squares = float((rest**2).sum())
     return float((rest[1:] * rest[:-1]).sum()) / squares if squares > 0 else 0.0
 
@@ -167,7 +168,3 @@ def _ranks(values: Floats) -> Floats:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values), dtype=float)
-
-
-def _pairs(ends: list[int]) -> Iterator[tuple[int, int]]:
-    return zip(ends, ends[1:], strict=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def onset_profile(total: Counts, shape: Shape) -> OnsetProfile:
 
 def _onsets(doses: Floats) -> Floats:
     """The doses, and ONSETS in each gap between two of them."""
-    parts = [np.linspace(low, high, ONSETS + 1, endpoint=False) for low, high in zip(doses, doses[1:], strict=False)]
+    parts = [np.linspace(low, high, ONSETS + 1, endpoint=False) for low, high in pairwise(doses)]
     return np.concatenate([*parts, doses[-1:]])
 
 

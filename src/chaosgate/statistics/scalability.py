@@ -195,7 +195,9 @@ def _peaks(loads: Floats) -> Floats:
     """Candidate peaks: evenly in the logarithm over the loads and beyond both ends."""
     least, most = float(loads.min()), float(loads.max())
     inner = np.geomspace(least, most, PEAKS)
-    return np.concatenate([np.geomspace(least / BEYOND, least, 20)[:-1], inner, np.geomspace(most, most * BEYOND, 41)[1:]])
+    return np.concatenate(
+        [np.geomspace(least / BEYOND, least, 20)[:-1], inner, np.geomspace(most, most * BEYOND, 41)[1:]]
+    )
 
 
 def _profile(windows: Rates, peaks: Floats) -> tuple[Floats, Floats]:

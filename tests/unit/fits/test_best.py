@@ -46,9 +46,7 @@ def test_the_interval_takes_in_what_the_data_hardly_tell_from_it() -> None:
     openly = threshold("fitted", 21.0, value=0.22, lower=None, upper=0.3)
     found = choose({"a": one, "b": near, "c": far}, windows)
     assert (found.chosen, found.value, found.lower, found.upper) == ("a", 0.2, 0.15, 0.3)
-    assert found.reason == (
-        "a fits best by QAICc; the interval takes in b, which the data hardly tell from it"
-    )
+    assert found.reason == ("a fits best by QAICc; the interval takes in b, which the data hardly tell from it")
     assert choose({"a": one, "b": openly}, windows).lower is None
 
 

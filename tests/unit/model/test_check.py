@@ -37,6 +37,8 @@ BURST = {
     "kind": "test.burst",
     "dose": {"parameter": "requests", "values": [5, 50], "hold": "1s", "washout": "1s"},
 }
+
+
 class Knee(Fit):
     """A fit of any kind that asks for a bound and a share."""
 

@@ -25,7 +25,9 @@ def test_the_deviance_at_an_onset_is_that_of_an_optimiser(shape: Shape, onset: f
 
     def loss(parameters: np.ndarray) -> float:
         log_width, first, second = (float(number) for number in parameters)
-        return deviance_of(TOTAL, OnsetCurve(shape, onset, float(np.exp(log_width)), (first, second)).breaks(TOTAL.doses))
+        return deviance_of(
+            TOTAL, OnsetCurve(shape, onset, float(np.exp(log_width)), (first, second)).breaks(TOTAL.doses)
+        )
 
     bounds = [(np.log(0.006), np.log(2.4)), (1e-6, 0.5), (1e-6, 1.0)]
     best = differential_evolution(loss, bounds, seed=1, maxiter=120, popsize=12, tol=1e-10)
