@@ -42,7 +42,8 @@ class OnsetResponse:
         counts = self.counts
         shares = profile.best().breaks(counts.doses)
         spread = dispersion_about(counts, shares, self.parameters)
-        cut = profile.least + spread * critical(self._freedom())
+        # Windows of a dose at a share of 0 or 1 do not vary, and tell nothing of the dispersion.
+        cut = profile.least + spread * critical(counts.dispersion_within()[1])
         if reason := self._no_onset(profile, cut):
             return refused(counts, reason)
         lower, upper = profile.within(cut)
@@ -73,12 +74,6 @@ class OnsetResponse:
             dose = format_value(float(doses[-2]), self.dimension)
             return f"the share rises at the last dose alone: {dose} is only a lower bound; add larger doses"
         return None
-
-    def _freedom(self) -> int:
-        """Degrees of freedom behind the dispersion: a dose at a share of 0 or 1 does not vary, and tells nothing of it."""
-        total = self.counts.by_dose()
-        varying = total.doses[(total.broken > 0) & (total.broken < total.n)]
-        return max(1, int(np.isin(self.counts.doses, varying).sum()) - self.parameters)
 
     def _gap(self, onset: float) -> float:
         """How far the doses around `onset` lie apart."""
