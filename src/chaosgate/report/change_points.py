@@ -15,7 +15,7 @@ from chaosgate.report.view import ReportView
 from chaosgate.units import format_value
 
 CORRELATED = 0.3
-"""From this correlation of neighbouring slices on the false alarms are about double: a warning stands."""
+"""From this correlation of neighbouring slices on, p values are much too small: a warning stands."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ def _notes(one: SliChanges) -> list[str]:
         return [f"{one.sli}: {one.reason}"]
     if one.autocorrelation is not None and one.autocorrelation >= CORRELATED:
         return [
-            f"{one.sli}: neighbouring slices are correlated ({one.autocorrelation:.2f}); a change may be a false alarm"
+            f"{one.sli}: neighbouring slices are alike ({one.autocorrelation:.2f}), as doses that come and go make them, "
+            "or the target; where it is the target, a change may be a false alarm"
         ]
     return []
