@@ -70,7 +70,7 @@ def _notes(one: SliChanges) -> list[str]:
         return [f"{one.sli}: {one.reason}"]
     if one.autocorrelation is not None and one.autocorrelation >= CORRELATED:
         return [
-            f"{one.sli}: neighbouring slices are alike ({one.autocorrelation:.2f}), as doses that come and go make them, "
-            "or the target; where it is the target, a change may be a false alarm"
+            f"{one.sli}: neighbouring slices are alike ({one.autocorrelation:.2f}), as doses that come and go make "
+            "them, or the target; where it is the target, a change may be a false alarm"
         ]
     return []

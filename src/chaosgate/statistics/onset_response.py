@@ -41,8 +41,8 @@ class OnsetResponse:
     def _fitted(self, profile: OnsetProfile) -> Threshold:
         counts = self.counts
         shares = profile.best().breaks(counts.doses)
-        # Windows of a dose at a share of 0 or 1 do not vary, and tell nothing of the dispersion. Either estimate of it is
-        # too small by chance where floor and ceiling are near 0 and 1; the larger keeps the interval's level.
+        # Windows of a dose at a share of 0 or 1 do not vary, and tell nothing of the dispersion. Either estimate of it
+        # is too small by chance where floor and ceiling are near 0 and 1; the larger keeps the interval's level.
         within, freedom = counts.dispersion_within()
         spread = max(dispersion_about(counts, shares, self.parameters), within)
         cut = profile.least + spread * critical(freedom)

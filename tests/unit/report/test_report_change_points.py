@@ -48,7 +48,10 @@ def test_a_quiet_run_and_doubtful_slices_are_said() -> None:
     section = change_section(view(doubtful))
     assert section is not None
     assert section.first == "No judged SLI changed its level."
-    assert section.notes == ("ttft-p95: neighbouring slices are correlated (0.40); a change may be a false alarm",)
+    assert section.notes == (
+        "ttft-p95: neighbouring slices are alike (0.40), as doses that come and go make them, or the target; "
+        "where it is the target, a change may be a false alarm",
+    )
 
 
 def test_older_estimates_have_no_section() -> None:
