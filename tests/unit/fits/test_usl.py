@@ -31,7 +31,9 @@ def swept(seed: int, spread: float = 0.08, loads: Sequence[float] = LOADS, peak:
 
 
 def fitted(windows: Sequence[DoseWindow]) -> Threshold:
-    return Usl(name="peak", kind="usl", fault="load", response=FitResponse(sli="tokens-per-second")).fit(windows, 7, "count")
+    return Usl(name="peak", kind="usl", fault="load", response=FitResponse(sli="tokens-per-second")).fit(
+        windows, 7, "count"
+    )
 
 
 def test_published_data_peak_where_they_were_published_to() -> None:

@@ -39,7 +39,9 @@ def change_points_plot(series: Sequence[SliChanges], windows: Sequence[WindowRow
             _draw_doses(axes, windows)
             _draw_levels(axes, one)
         panels[-1].set_xlabel("time on the gateway's clock [s]")
-        panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0)
+        # A panel without a change has no line for one: the legend is that of all.
+        known = dict(pair for axes in panels for pair in zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        figure.legend(known.values(), known.keys(), loc="outside upper right", ncols=len(known))
         figure.align_ylabels(panels)
         return inline_svg(figure, "change-points", "Change points", description)
 
