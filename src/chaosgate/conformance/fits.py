@@ -23,6 +23,11 @@ CASES: dict[str, Sequence[DoseWindow]] = {
         for dose, broken in ((0.0, 0), (0.1, 2), (0.2, 12), (0.3, 28), (0.4, 37))
         for extra in (0, 1, 2)
     ),
+    "growth beyond a critical load": tuple(
+        DoseWindow(dose, broken + extra, 40)
+        for dose, broken in ((0.0, 2), (0.1, 2), (0.15, 2), (0.2, 4), (0.25, 9), (0.3, 19))
+        for extra in (-1, 0, 1)
+    ),
     "a fall": tuple(
         DoseWindow(dose, broken, 40) for dose, broken in ((0.0, 38), (0.1, 25), (0.2, 10), (0.3, 1)) for _ in range(3)
     ),
@@ -48,7 +53,7 @@ def check_fit(kind: type[Fit], example: Mapping[str, Any]) -> None:
     require(not none, kind, f"found a threshold in {', '.join(none)}; refuse, and say why")
     usable = any(threshold.outcome != "refused" for threshold in found.values())
     require(
-        usable, kind, "refused all cases, a smooth rise and a throughput with a peak among them; it can find nothing"
+        usable, kind, "refused all cases, smooth rises and a throughput with a peak among them; it can find nothing"
     )
 
 

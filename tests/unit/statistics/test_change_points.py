@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, rankdata
 
-from chaosgate.statistics.change_points import SIDE, _p_value, _strengths, autocorrelation, change_points
+from chaosgate.statistics.change_points import SIDE, _p_value, _ranks, _strengths, autocorrelation, change_points
 
 
 def series(seed: int, n: int = 40, at: int = 20, by: float = 4.0) -> np.ndarray:
@@ -26,6 +26,11 @@ def test_the_strength_of_a_change_is_that_of_the_rank_sum() -> None:
         # Mann & Whitney: mean n1 n2 / 2, variance n1 n2 (N + 1) / 12; ranks over N, not N - 1.
         z2 = (statistic - before * after / 2) ** 2 / (before * after * 41 / 12)
         assert strengths[before - SIDE] == pytest.approx(z2 * 40 / 39)
+
+
+@pytest.mark.parametrize("values", [[3.0, 1.0, 2.0], [2.0, 2.0, 1.0, np.inf, np.inf, 0.0]])
+def test_ranks_are_scipys(values: list[float]) -> None:
+    assert _ranks(np.array(values)).tolist() == rankdata(values).tolist()
 
 
 def test_the_p_value_is_that_of_all_orders() -> None:
