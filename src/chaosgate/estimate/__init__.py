@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosgate.estimate.comparisons import compare_run
+from chaosgate.estimate.change_points import find_changes
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.gauges import shown_gauges
@@ -44,6 +45,7 @@ def estimate_run(run: RunData) -> Estimates:
         outcomes=tuple(outcome_rows(run, windows)),
         times=times_of(estimator),
         semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
+        change_points=find_changes(run, windows),
         series=make_series(
             request
             for requests in windows.requests.values()
