@@ -23,15 +23,16 @@ judges a run, and the share of intervals that hold the truth is counted. Windows
 real server, where requests of one window share its weather: counts are beta-binomial, latencies have a lognormal factor
 a window, rates a gamma factor. An interval that took requests for independent would fail here.
 
-Written by `python benchmarks/coverage.py --write docs`; simulated {dates}, {trials:,} experiments a study from seed {seed}.
-The same seed gives the same figures on any machine. Settings `{digest}`.
+Written by `python benchmarks/coverage.py --write docs`; simulated {dates}, {trials:,} experiments a study from
+seed {seed}. The same seed gives the same figures on any machine. Settings `{digest}`.
 
 Of {trials:,} experiments a share near 95 % is itself known to one and a half percentage points either way.
 """
 READING = """
 - **coverage**: of the experiments with an interval, the share whose interval holds the truth. **below** and **above**
   count the intervals that lie wholly below or above it.
-- **refused**: no number at all, with a reason. A refusal is no miss, and no pass either: what rests on it is not judged.
+- **refused**: no number at all, with a reason. A refusal is no miss, and no pass either: what rests on it is
+  not judged.
 - **open**: intervals with an end that is not known, and said so; they count as holding the truth on that side.
 - **width**: the median length of those with both ends.
 """
