@@ -58,7 +58,7 @@ TWINS: list[tuple[dict[str, Any], str]] = [
     ({"name": "twin-p95"}, "is named 'twin-p95'; use small letters, digits and dashes, and no percentile"),
     ({"name": "twin.x"}, r"is named 'twin\.x'; use small letters"),
     ({"dimension": "seconds"}, "dimension is 'seconds'; declare one of duration, rate"),
-    ({"statistic": "mean"}, "statistic is 'mean'; declare one of quantile, share, rate"),
+    ({"statistic": "median"}, "statistic is 'median'; declare one of quantile, share, rate, mean, set"),
     (value(lambda sample: float("nan")), "gave nan"),
     (value(lambda sample: float("inf")), "gave inf for a request that ended ok; give a finite number or None"),
     (value(lambda sample: sample.observation.first - 0.1), "value of a request that ended ok raised TypeError"),

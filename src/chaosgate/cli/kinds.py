@@ -47,6 +47,8 @@ STATISTICS: dict[Statistic, str] = {
     "quantile": "a distribution: name a percentile, such as {named}",
     "share": "a share of requests",
     "rate": "a sum over a window's requests, a second",
+    "mean": "a mean over requests",
+    "set": "a number of all requests of a window together; the mean over windows",
 }
 BOUNDS: dict[Dimension, str] = {
     "duration": "<= 1s",
@@ -215,7 +217,7 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
     facts = [
         ("unit", HINTS[kind.dimension]),
         ("statistic", STATISTICS[kind.statistic].format(named=named)),
-        ("of a request", " ".join((kind.value.__doc__ or "").split())),
+        _of_what(kind),
     ]
     if quantile:
         facts.append(("if it failed", "it counts as infinitely slow"))
@@ -223,6 +225,10 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
         facts.append(("good is", "what keeps every bound of `spec.slo`"))
     if kind.compares:
         facts.append(("compares with", "the prompt's first answer in the baseline"))
+    if kind.reads_known:
+        facts.append(("reads", "what is known of the prompts"))
+    if kind.reads_text:
+        facts.append(("keeps", "the texts of the answers, in observations.jsonl"))
     return {
         "about": kind.dimension,
         "facts": tuple(facts),
@@ -230,6 +236,11 @@ def _sli(name: str, kind: type[Sli]) -> dict[str, Any]:
         "example": _sli_example(named, kind.dimension),
         "place": "spec.objectives",
     }
+
+
+def _of_what(kind: type[Sli]) -> tuple[str, str]:
+    what, described = ("of a window", kind.of) if kind.statistic == "set" else ("of a request", kind.value)
+    return what, " ".join((described.__doc__ or "").split())
 
 
 def _sli_example(name: str, dimension: Dimension) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from chaosgate.model.enclosed import OF_LOAD, enclose
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.presets import presets
 from chaosgate.model.safety import StopCondition
+from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.validation import validate
 from chaosgate.model.workload import Workload
 from chaosgate.prompts.sources import prompts_of
@@ -85,6 +86,13 @@ class LoadPlan:
     def bounds(self) -> tuple[RequestBound, ...]:
         """What each request must keep to be good."""
         return tuple(slo.bound for slo in self.slos if isinstance(slo.bound, RequestBound))
+
+    @property
+    def kinds(self) -> list[type[Sli]]:
+        """The SLI kinds by which it is judged or stopped."""
+        judged = [SLIS.get(b.sli) if isinstance(b, RequestBound) else b.ref.kind for b in (s.bound for s in self.slos)]
+        readings = (reading for stop in self.stops for reading in stop.readings)
+        return judged + [resolve_sli(reading.sli).kind for reading in readings if reading.sli is not None]
 
 
 def load_plan(options: LoadOptions) -> LoadPlan:

@@ -205,6 +205,8 @@ class Runner:
             drain=plan.workload.timeout,
             requests=plan.requests,
             headers=server.headers,
+            texts=any(kind.reads_text for kind in plan.kinds),
+            logprobs=any(kind.reads_logprobs for kind in plan.kinds),
         )
 
     def _observe(self, observation: Observation) -> None:

@@ -60,6 +60,8 @@ def parse_slo(text: str) -> Slo:
     ref = resolve_sli(f"{name}-p95" if of_each else name)
     if ref.kind.compares:
         raise ValueError(f"{name!r} compares answers with those of a baseline, which only a run has")
+    if ref.kind.reads_known:
+        raise ValueError(f"{name!r} reads what is known of the prompts, which only a run does")
     if bound.dimension != ref.dimension:
         raise ValueError(f"read {str(bound)!r}; {name} is a {ref.dimension}")
     return Slo(text, RequestBound(sli=name, bound=bound) if of_each else SliBound(ref, bound))

@@ -217,6 +217,8 @@ def _judged(objective: Objective, name: str, bound: Bound, place: Place) -> Outl
 def _decided(sli: SliRef, bound: Bound, place: Place) -> Found:
     if sli.kind.statistic == "rate":
         return "depends", "on how much the rate varies between its windows"
+    if sli.kind.statistic in ("mean", "set"):
+        return "depends", "on how much the answers vary, within a window and between them"
     return _quantile(sli.quantile, place) if sli.quantile is not None else _share(bound, place)
 
 

@@ -23,6 +23,7 @@ from chaosgate.loadgen.live import LiveSample, LiveStats, StopWatch
 from chaosgate.loadgen.trace import PhaseClock
 from chaosgate.loadgen.workers import Load, open_load
 from chaosgate.model.blocks import BASELINE, baseline_warmup, make_blocks
+from chaosgate.model.named_slis import keeps_logprobs, keeps_texts
 from chaosgate.model.observation import LedgerRow, Observation, TimelineEvent
 from chaosgate.model.result import Endpoint, Status, Subject
 from chaosgate.model.spec import ChaosSpec
@@ -117,7 +118,15 @@ class Phase:
         workload = self.spec.spec.workload
         model = self.spec.spec.target.model
         return LoadSettings(
-            self.endpoint.url, model, workload, self.name, self.seconds, self.warmup, drain=workload.timeout
+            self.endpoint.url,
+            model,
+            workload,
+            self.name,
+            self.seconds,
+            self.warmup,
+            drain=workload.timeout,
+            texts=keeps_texts(self.spec),
+            logprobs=keeps_logprobs(self.spec),
         )
 
     def observer(self, stats: LiveStats) -> Callable[[Observation], None]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from chaosgate.model.observation import Observation, Outcome, RequestBound, Sample
+from chaosgate.model.observation import Known, Observation, Outcome, RequestBound, Sample
 from chaosgate.units import Bound
 
 _STATUS: dict[Outcome, int | None] = {
@@ -15,6 +16,11 @@ _STATUS: dict[Outcome, int | None] = {
     "refused": None,
     "cancelled": 200,
 }
+_OTHER = "sha256:" + "b" * 64
+_TEXTS = ("", " \n", "Kelun", "the order of Kelun is 17", "\u0301\u200d\ufffd", '{"order": 17}')
+"""Answers as they come: none at all, white space, a word, a sentence, marks without a letter, and JSON."""
+_KNOWN = Known("Kelun", False, ("Kelun",), frozenset({"Dobal"}))
+_PROMPTS = 7
 _SLO = (RequestBound(sli="ttft", bound=Bound.parse("<= 250ms")), RequestBound(sli="tpot", bound=Bound.parse("<= 1s")))
 
 
@@ -29,8 +35,36 @@ def observations() -> Sequence[Observation]:
 
 
 def samples() -> Sequence[Sample]:
-    """Each observation with no clean answer, with the same answer and with another one."""
-    return [Sample(seen, clean, _SLO) for seen in observations() for clean in (None, seen.text, "sha256:" + "b" * 64)]
+    """Each observation with no clean answer, with the same answer and with another one; with texts and without."""
+    return [sample for seen in observations() for sample in (*_without_texts(seen), *_with_texts(seen))]
+
+
+def request_sets() -> Sequence[Sequence[Sample]]:
+    """Sets of requests: none, one, all that ended alike, and all there are; those of every second prompt among them."""
+    every = [replace(each, observation=_of_prompt(each.observation, index)) for index, each in enumerate(samples())]
+    alike = [[each for each in every if each.observation.outcome == outcome] for outcome in _STATUS]
+    return [[], every[:1], *alike, every, every[::2]]
+
+
+def _without_texts(seen: Observation) -> Sequence[Sample]:
+    return [Sample(seen, clean, _SLO) for clean in (None, seen.text, _OTHER)]
+
+
+def _with_texts(seen: Observation) -> Sequence[Sample]:
+    """Each text against each, and the known answer where the prompt has one."""
+    said = [seen.model_copy(update={"said": text, "logprobs": (-0.5, 3)}) for text in _TEXTS]
+    clean = [(_OTHER, text, (-0.25, 2)) for text in _TEXTS]
+    return [
+        Sample(each, digest, _SLO, text, logprobs, known)
+        for each in said
+        for digest, text, logprobs in clean
+        for known in (None, _KNOWN)
+    ]
+
+
+def _of_prompt(seen: Observation, index: int) -> Observation:
+    """The same, of one of a few prompts."""
+    return seen.model_copy(update={"prompt": f"recall-24/{index % _PROMPTS}"})
 
 
 def _observation(outcome: Outcome, tokens: tuple[float, ...], late: float) -> Observation:

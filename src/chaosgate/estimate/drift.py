@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chaosgate.estimate.breaks import broken_by_window
-from chaosgate.estimate.measured import measure, rate_of
+from chaosgate.estimate.measured import Measured, level_of, measure
 from chaosgate.estimate.objectives import objective_fault
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS
@@ -21,25 +21,34 @@ from chaosgate.units import Bound, Dimension, format_value
 
 @dataclass(frozen=True)
 class Criterion:
-    """Something a sweep of `fault` is judged by: the share of requests that break `bound` of an SLI, or a rate."""
+    """Something a sweep of `fault` is judged by: the share of requests that break `bound`, or the SLI itself."""
 
     fault: str
     name: str
     kind: type[Sli]
     bound: Bound
+    by_request: bool = False
+    """Whether each request is judged by itself, as a fit does."""
+
+    @property
+    def level(self) -> bool:
+        """Whether the SLI itself is compared: a rate, or a mean that an objective judges as such."""
+        return self.kind.statistic in ("rate", "set") or (self.kind.statistic == "mean" and not self.by_request)
 
 
 def criteria(spec: ChaosSpec) -> list[Criterion]:
     """What is judged at a dose, by objectives and by fits; each once."""
-    found: dict[tuple[str, str, str], Criterion] = {}
+    found: dict[tuple[str, str, str, bool], Criterion] = {}
     for objective in spec.spec.objectives:
         if objective.sli is not None and objective.bound is not None and isinstance(objective.at, DoseRange):
             fault = objective_fault(spec, objective).name
             kind = resolve_sli(objective.sli).kind
-            found[fault, objective.sli, str(objective.bound)] = Criterion(fault, objective.sli, kind, objective.bound)
+            one = Criterion(fault, objective.sli, kind, objective.bound)
+            found[fault, one.name, str(one.bound), one.level] = one
     for fit in spec.spec.fits:
         sli, bound = fit.response.sli, fit.response.bound
-        found[fit.fault, sli, str(bound)] = Criterion(fit.fault, sli, SLIS.get(sli), bound)
+        one = Criterion(fit.fault, sli, SLIS.get(sli), bound, by_request=True)
+        found[fit.fault, sli, str(bound), one.level] = one
     return list(found.values())
 
 
@@ -47,9 +56,9 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     """One sentence for each criterion by which the share among the last controls differs from that among the first.
 
     One, too, where the first or the last hold no request that counts: then nobody can tell.
-    A rate is compared itself. They differ when their 95 % intervals do not meet. The design effect is pooled over the
-    baseline, the first and the last controls, each with its own mean, so that a drift does not widen its own yardstick;
-    the controls between are left out, in which a drift under way would do that.
+    A rate is compared itself, and so is a mean. They differ when their 95 % intervals do not meet. The design effect is
+    pooled over the baseline, the first and the last controls, each with its own mean, so that a drift does not widen
+    its own yardstick; the controls between are left out, in which a drift under way would do that.
     """
     for criterion in criteria(spec):
         controls = windows.controls(criterion.fault)
@@ -73,9 +82,9 @@ _Share = tuple[float, float, float]
 def _share(
     criterion: Criterion, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
 ) -> _Share | None:
-    """Share or rate, lower and upper end; None where no request counts."""
-    if criterion.kind.statistic == "rate":
-        return _rate(criterion.kind, pair, undisturbed)
+    """Share, rate or mean, lower and upper end; None where no request counts."""
+    if criterion.level:
+        return _level(criterion.kind, pair, undisturbed)
     own = _group(criterion, pair)
     if own is None:
         return None
@@ -92,16 +101,27 @@ def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:
     return Group(np.array(hits, dtype=float), np.array(n, dtype=float))
 
 
-def _rate(kind: type[Sli], pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]]) -> _Share | None:
-    own = measure(kind, pair)
+def _level(kind: type[Sli], pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]]) -> _Share | None:
+    groups = [_counted(kind, group) for group in (pair, *(group for group in undisturbed if group is not pair))]
+    own, *others = groups
     if not any(len(values) for _, values in own):
         return None
-    return rate_of([own], [measure(kind, group) for group in undisturbed if group is not pair])
+    # One window alone has no variance of its own, and says nothing of a mean of one number a window.
+    if kind.statistic == "set" and len(own) < 2:
+        return None
+    return level_of(kind, [own], others)
+
+
+def _counted(kind: type[Sli], windows: Sequence[Window]) -> Measured:
+    """The windows with their values: of a rate all of them, of a mean those in which a request counts."""
+    measured = measure(kind, windows)
+    return measured if kind.statistic == "rate" else [(window, values) for window, values in measured if len(values)]
 
 
 def _drift(criterion: Criterion, first: _Share, last: _Share) -> str:
-    if criterion.kind.statistic == "rate":
-        return f"{criterion.name} was {_said(first, 'rate')} in the first, {_said(last, 'rate')} in the last"
+    if criterion.level:
+        first_said, last_said = (_said(end, criterion.kind.dimension) for end in (first, last))
+        return f"{criterion.name} was {first_said} in the first, {last_said} in the last"
     shares = _said(first, "share"), _said(last, "share")
     return f"{shares[0]} of requests broke {criterion.name} {criterion.bound} in the first, {shares[1]} in the last"
 

@@ -1,4 +1,4 @@
-"""Windows with the numbers that an SLI gives for their requests, and the rate that they add up to."""
+"""Windows with the numbers that an SLI gives for their requests, and the rate or the mean that they come to."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import numpy as np
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import Sli
 from chaosgate.statistics.arrays import Floats
+from chaosgate.statistics.means import Batch, mean_interval, window_interval
 from chaosgate.statistics.rates import Amounts, rate_interval
 
 Measured = Sequence[tuple[Window, Floats]]
-"""Windows, each with the adjusted values of its requests; a request may have none, one or several."""
+"""Windows, each with the adjusted values of its requests; a request may have none, one or several.
+
+Of an SLI of the statistic `set` a window has one number, or none where it is too small to have one.
+"""
+Level = tuple[float, float, float]
+"""A value with the lower and the upper end of its 95 % interval."""
 
 
 def measure(kind: type[Sli], windows: Iterable[Window]) -> Measured:
@@ -22,6 +28,9 @@ def measure(kind: type[Sli], windows: Iterable[Window]) -> Measured:
 
 
 def _values(kind: type[Sli], window: Window) -> Floats:
+    if kind.statistic == "set":
+        number = kind.of(window.samples)
+        return np.array([] if number is None else [number], dtype=float)
     return np.fromiter(chain.from_iterable(map(kind.adjusted_values, window.samples)), dtype=float)
 
 
@@ -30,7 +39,36 @@ def pooled_values(measured: Measured) -> Floats:
     return np.sort(np.concatenate([values for _, values in measured])) if measured else np.empty(0)
 
 
-def rate_of(strata: Sequence[Measured], borrowed: Sequence[Measured]) -> tuple[float, float, float]:
+def level_of(kind: type[Sli], strata: Sequence[Measured], borrowed: Sequence[Measured]) -> Level:
+    """The rate or the mean of the values of all windows of `strata`, each of which has a value where a mean is asked.
+
+    For the statistics `rate`, `mean` and `set`.
+    """
+    if kind.statistic == "rate":
+        return rate_of(strata, borrowed)
+    own, alike = [_batch(stratum) for stratum in strata], [_batch(group) for group in borrowed if group]
+    values = np.concatenate([value for each in own for value in each.windows])
+    bounded = kind.dimension == "share"
+    if kind.statistic == "set":
+        n = sum(whole_answers(window) for stratum in strata for window, _ in stratum)
+        lower, upper = window_interval(own, alike, bounded, n)
+    else:
+        lower, upper = mean_interval(own, alike, bounded)
+    # Symmetric around a small mean, an interval may reach below what the numbers can be.
+    least = 0.0 if kind.dimension in ("duration", "count") else lower
+    return float(values.mean()), max(lower, least), upper
+
+
+def whole_answers(window: Window) -> int:
+    """How many requests of `window` got a whole answer."""
+    return sum(sample.observation.outcome == "ok" for sample in window.samples)
+
+
+def _batch(group: Measured) -> Batch:
+    return Batch([values for _, values in group])
+
+
+def rate_of(strata: Sequence[Measured], borrowed: Sequence[Measured]) -> Level:
     """What the values of all windows of `strata` come to a second, with its 95 % interval."""
     own = [_amounts(stratum) for stratum in strata]
     pooled = np.concatenate([values for stratum in strata for _, values in stratum])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosgate.estimate.measured import Measured, measure, pooled_values, rate_of
+from chaosgate.estimate.measured import Measured, level_of, measure, pooled_values, whole_answers
 from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.result import finite
 from chaosgate.model.sli import SliRef
@@ -49,18 +49,23 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
     out of them.
     A rate is taken over the windows' length: a request counts in the window in which it arrived, whenever it ended, and
     a window in which nothing arrived is no gap in the data but a rate of 0.
+    Of an SLI of the statistic `set`, `n` counts the whole answers of the windows that have a number.
     """
     measured = measure(ref.kind, windows)
     if ref.kind.statistic == "rate":
         return _rate(ref, measured, alike)
     measured = [(window, values) for window, values in measured if len(values)]
     pooled = pooled_values(measured)
+    n = len(pooled) if ref.kind.statistic != "set" else sum(whole_answers(window) for window, _ in measured)
     blocker = _blocker(ref, pooled, len(measured), len(windows))
     if blocker is not None:
         value = _value(ref, pooled)
         if value is None and len(pooled) and _are_numbers(ref, pooled):
             blocker = f"{_failures(ref, pooled)}; {blocker}"
-        return Numbers(value, None, None, len(pooled), len(measured), blocker)
+        return Numbers(value, None, None, n, len(measured), blocker)
+    if ref.kind.statistic in ("mean", "set"):
+        value, lower, upper = level_of(ref.kind, _strata(measured), _lent(ref, windows, alike))
+        return Numbers(value, lower, upper, n, len(measured))
     strata = [[values for _, values in stratum] for stratum in _strata(measured)]
     borrowed = _borrowed(ref, windows, alike)
     if ref.quantile is not None:
@@ -80,7 +85,12 @@ def _strata(measured: Measured) -> Sequence[Measured]:
 
 def _borrowed(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[list[Floats]]:
     """The values of the windows alike that are not judged themselves, by group."""
-    groups = [[values for _, values in group if len(values)] for group in _others(ref, judged, alike)]
+    return [[values for _, values in group] for group in _lent(ref, judged, alike)]
+
+
+def _lent(ref: SliRef, judged: Sequence[Window], alike: Sequence[Sequence[Window]]) -> list[Measured]:
+    """The windows alike in which any request counts, by group."""
+    groups = [[(window, values) for window, values in each if len(values)] for each in _others(ref, judged, alike)]
     return [group for group in groups if group]
 
 
@@ -112,19 +122,41 @@ def _value(ref: SliRef, pooled: Floats) -> float | None:
 
 def _blocker(ref: SliRef, pooled: Floats, filled: int, windows: int) -> str | None:
     """Why `pooled` has no interval at all, None when it has one."""
-    if not len(pooled):
-        return f"no request counts for {ref.name} in {windows} windows"
-    if not _are_numbers(ref, pooled):
-        return f"{ref.name} gave a value that is not finite; an SLI gives a number or None"
-    if ref.quantile is None and not np.isin(pooled, (0.0, 1.0)).all():
-        return f"{ref.name} gave a value other than 0 and 1; a share is the mean of zeros and ones"
-    if filled < MIN_WINDOWS:
-        return f"{filled} of {MIN_WINDOWS} windows needed hold a request that counts for {ref.name}"
-    if filled < windows:
-        return f"{windows - filled} of {windows} windows hold no request that counts for {ref.name}"
+    wrong = _wrong_values(ref, pooled)
+    if wrong is not None:
+        return wrong
+    if not len(pooled) or filled < max(MIN_WINDOWS, windows):
+        return _missing(ref, filled, windows)
     if ref.quantile is not None and len(pooled) < needed(ref.quantile):
         return f"n = {len(pooled)} of {needed(ref.quantile)} needed for a {percentile(ref.quantile)}"
     return None
+
+
+def _wrong_values(ref: SliRef, pooled: Floats) -> str | None:
+    """Which values no SLI of its statistic may give, None where there are none."""
+    if not _are_numbers(ref, pooled):
+        return f"{ref.name} gave a value that is not finite; an SLI gives a number or None"
+    if ref.kind.statistic == "share" and not np.isin(pooled, (0.0, 1.0)).all():
+        return f"{ref.name} gave a value other than 0 and 1; a share is the mean of zeros and ones"
+    if ref.kind.statistic in ("mean", "set") and ref.dimension == "share" and not _within_one(pooled):
+        return f"{ref.name} gave a value outside 0 to 1; a share lies between them"
+    return None
+
+
+def _within_one(values: Floats) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
+def _missing(ref: SliRef, filled: int, windows: int) -> str:
+    """In which windows nothing counts."""
+    of_set = ref.kind.statistic == "set"
+    if not filled and not of_set:
+        return f"no request counts for {ref.name} in {windows} windows"
+    if filled < MIN_WINDOWS:
+        what = f"hold answers enough for {ref.name}" if of_set else f"hold a request that counts for {ref.name}"
+        return f"{filled} of {MIN_WINDOWS} windows needed {what}"
+    what = f"hold too few answers for {ref.name}" if of_set else f"hold no request that counts for {ref.name}"
+    return f"{windows - filled} of {windows} windows {what}"
 
 
 def _hits(group: Sequence[Floats]) -> Group:
@@ -160,7 +192,7 @@ def _rate(ref: SliRef, measured: Measured, alike: Sequence[Sequence[Window]]) ->
     if blocker is not None:
         return Numbers(None, None, None, len(pooled), filled, blocker)
     borrowed = list(_others(ref, [window for window, _ in measured], alike))
-    value, lower, upper = rate_of(_strata(measured), borrowed)
+    value, lower, upper = level_of(ref.kind, _strata(measured), borrowed)
     return Numbers(value, lower, upper, len(pooled), filled)
 
 

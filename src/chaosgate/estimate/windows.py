@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chaosgate.estimate.data import PhaseData, RunData
+from chaosgate.estimate.known import Asked, asked, known_prompts
 from chaosgate.estimate.requests import Joined, Request, join
 from chaosgate.model.blocks import BASELINE, SETTLE
 from chaosgate.model.fault import ClusterFault, Fault
-from chaosgate.model.observation import Place, Sample, Window
+from chaosgate.model.observation import Known, Observation, Place, Sample, Window
 from chaosgate.model.plan import Block
 from chaosgate.model.result import Injection
 from chaosgate.model.spec import ChaosSpec
@@ -114,13 +115,13 @@ def place_baseline(spec: ChaosSpec, baseline: PhaseData) -> tuple[Window, ...]:
     return _fill(_baseline(spec, baseline), requests, place_arms(spec, requests), {})[0]
 
 
-def clean_arm(requests: Iterable[Request]) -> Mapping[str, str]:
-    """By prompt, the text of its first whole answer in the baseline. A warm-up answer is not used."""
-    clean: dict[str, str] = {}
+def clean_arm(requests: Iterable[Request]) -> Mapping[str, Observation]:
+    """By prompt, its first whole answer in the baseline. A warm-up answer is not used."""
+    clean: dict[str, Observation] = {}
     for request in requests:
         seen = request.observation
         if seen.outcome == "ok" and not seen.warmup:
-            clean.setdefault(seen.prompt, seen.text)
+            clean.setdefault(seen.prompt, seen)
     return clean
 
 
@@ -129,21 +130,25 @@ class Arms:
     """The requests that filters guard and those that pass unguarded: the clean answers of each are its own."""
 
     spec: ChaosSpec
-    guarded: Mapping[str, str]
-    unguarded: Mapping[str, str]
+    guarded: Mapping[str, Observation]
+    unguarded: Mapping[str, Observation]
+    known: Mapping[Asked, Known]
 
     def sample(self, request: Request) -> tuple[bool, Sample]:
         """Whether a request is unguarded, and its sample."""
         seen = request.observation
         unguarded = self.spec.unguards(seen.request)
-        clean = self.unguarded if unguarded else self.guarded
-        return unguarded, Sample(seen, clean.get(seen.prompt), self.spec.spec.slo)
+        clean = (self.unguarded if unguarded else self.guarded).get(seen.prompt)
+        known, slo = self.known.get(asked(seen)), self.spec.spec.slo
+        if clean is None:
+            return unguarded, Sample(seen, None, slo, known=known)
+        return unguarded, Sample(seen, clean.text, slo, clean.said, clean.logprobs, known)
 
 
 def place_arms(spec: ChaosSpec, baseline: Sequence[Request]) -> Arms:
     unguarded = [request for request in baseline if spec.unguards(request.observation.request)]
     guarded = [request for request in baseline if not spec.unguards(request.observation.request)]
-    return Arms(spec, clean_arm(guarded), clean_arm(unguarded))
+    return Arms(spec, clean_arm(guarded), clean_arm(unguarded), known_prompts(spec))
 
 
 def _joined(run: RunData, phase: str) -> Joined:

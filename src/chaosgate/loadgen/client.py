@@ -66,7 +66,10 @@ class ChatClient:
         seed: int,
         timeout: float,
         clock: PhaseClock,
+        texts: bool = False,
+        logprobs: bool = False,
     ) -> None:
+        """`texts`: whether observations hold what was answered; `logprobs`: whether the server is asked for them."""
         self._session = session
         self._url = url.rstrip("/") + CHAT_PATH
         self._deadlines = Deadlines(timeout)
@@ -78,11 +81,13 @@ class ChatClient:
             "temperature": 0,
             "max_tokens": max_tokens,
             "seed": seed,
+            **({"logprobs": True} if logprobs else {}),
         }
+        self._texts = texts
 
     def trace(self, call: Call) -> Trace:
         """The empty trace of `call`, on this client's clock."""
-        return Trace(call, self._clock)
+        return Trace(call, self._clock, self._texts)
 
     async def ask(self, trace: Trace) -> None:
         """Send the request of `trace` and settle it. Nothing that a server or network does raises.

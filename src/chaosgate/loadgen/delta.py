@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,11 +29,24 @@ class Text(msgspec.Struct, gc=False):
     """The same as vLLM names it."""
 
 
+class TokenLogProb(msgspec.Struct, gc=False):
+    """The natural logarithm of the probability of one token."""
+
+    logprob: float | None = None
+
+
+class LogProbs(msgspec.Struct, gc=False):
+    """The log-probabilities of the tokens of an event's content."""
+
+    content: list[TokenLogProb] | None = None
+
+
 class Choice(msgspec.Struct, gc=False):
     """One choice of an event: what it adds, and why the answer ends here, if it does."""
 
     delta: Text | None = None
     finish_reason: str | None = None
+    logprobs: LogProbs | None = None
 
 
 class Usage(msgspec.Struct, gc=False):
@@ -109,7 +123,24 @@ def _read_unusual(data: str) -> Event:
     if not isinstance(content, str):
         raise ValueError(f"read {data[:200]!r}; an event needs text, or nothing, in choices[0].delta.content")
     finish = choice.get("finish_reason")
-    return Event([Choice(Text(content, _reasoning(delta)), None if finish is None else str(finish))], usage)
+    reason = None if finish is None else str(finish)
+    return Event([Choice(Text(content, _reasoning(delta)), reason, _logprobs(choice))], usage)
+
+
+def _logprobs(choice: dict[str, Any]) -> LogProbs | None:
+    """What stands in `logprobs.content` where it is a list; a token without a finite number has None."""
+    given = choice.get("logprobs")
+    tokens = given.get("content") if isinstance(given, dict) else None
+    if not isinstance(tokens, list):
+        return None
+    return LogProbs(
+        [TokenLogProb(_finite(token.get("logprob") if isinstance(token, dict) else None)) for token in tokens]
+    )
+
+
+def _finite(number: object) -> float | None:
+    known = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= sys.float_info.max
+    return float(number) if known else None
 
 
 def _reasoning(delta: Any) -> str | None:

@@ -45,6 +45,10 @@ class LoadSettings:
     """How many requests are sent at most, after which the load is over; None: as many as are due."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers that every request has besides its own, such as the key of a server."""
+    texts: bool = False
+    """Whether observations hold what was answered."""
+    logprobs: bool = False
+    """Whether the server is asked for the log-probabilities of its tokens."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
@@ -205,6 +209,8 @@ class LoadGenerator:
             seed=workload.seed,
             timeout=workload.timeout,
             clock=self._clock,
+            texts=self._settings.texts,
+            logprobs=self._settings.logprobs,
         )
 
 

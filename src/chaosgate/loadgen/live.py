@@ -204,6 +204,8 @@ def _statistic(
     more: Sequence[float] = (),
 ) -> float | None:
     """The SLI over one second, None where no request gives a number; a rate is what those that ended come to."""
+    if sli.kind.statistic == "set":
+        return sli.kind.of([Sample(observation, None) for observation in observations])
     values = [*more, *chain.from_iterable(numbers(Sample(observation, None)) for observation in observations)]
     if not values:
         return None

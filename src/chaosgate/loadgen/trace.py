@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chaosgate.loadgen.delta import DONE_EVENT, Choice, Usage, finish_reason, known_count, read_events
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, LogProbs, Usage, finish_reason, known_count, read_events
 from chaosgate.model.observation import Observation, Outcome
 from chaosgate.prompts.prompt import Prompt
 
@@ -67,7 +68,9 @@ class Trace:
         "_end",
         "_events",
         "_finish",
+        "_keeps_text",
         "_last",
+        "_logprobs",
         "_opened",
         "_outcome",
         "_pieces",
@@ -80,8 +83,11 @@ class Trace:
         "why",
     )
 
-    def __init__(self, call: Call, clock: PhaseClock) -> None:
+    def __init__(self, call: Call, clock: PhaseClock, keeps_text: bool = False) -> None:
+        """`keeps_text`: whether the observation holds what was answered."""
         self.call = call
+        self._keeps_text = keeps_text
+        self._logprobs: list[float] = []
         self.status: int | None = None
         self.why: str | None = None
         """What went wrong, in one line."""
@@ -136,8 +142,15 @@ class Trace:
                 self._pieces.append(text.content)
             elif text.reasoning_content or text.reasoning:
                 self._reasoning.append(at)
+        if choice.logprobs is not None:
+            self._take_logprobs(choice.logprobs)
         if self._opened is None:
             self._opened = at
+
+    def _take_logprobs(self, logprobs: LogProbs) -> None:
+        """One number a token; one that the server does not tell leaves the whole answer without."""
+        found = (token.logprob for token in logprobs.content or ())
+        self._logprobs += [math.nan if one is None else one for one in found]
 
     def _take_usage(self, usage: Usage) -> None:
         claimed, asked = known_count(usage.completion_tokens), known_count(usage.prompt_tokens)
@@ -184,14 +197,25 @@ class Trace:
                 "tenant": self.call.tenant,
                 "why": None if self._outcome == "ok" else self.why,
                 "warmup": self.call.warmup,
+                "said": in_utf8(text) if self._keeps_text else None,
+                "logprobs": self._logprob(),
             }
         )
+
+    def _logprob(self) -> tuple[float, int] | None:
+        total = sum(self._logprobs)
+        return (total, len(self._logprobs)) if self._logprobs and math.isfinite(total) else None
 
     def _accepted(self, text: str) -> bool | None:
         """Nobody takes half an answer; of a prompt without a log, or an answer nobody waited for, nothing is known."""
         if self._outcome == "ok":
             return self.call.prompt.accepts(text)
         return None if self._outcome == "cancelled" or self.call.prompt.suggestion is None else False
+
+
+def in_utf8(text: str) -> str:
+    """`text` as a file can hold it: halves of a surrogate pair are joined, and a lone one becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def text_digest(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,7 +19,7 @@ from chaosgate.model.fit import Fit
 from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.safety import PROTECTED
-from chaosgate.model.sli import SLIS, resolve_sli
+from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.source import DataPath
 from chaosgate.model.spec import DoseRange, Objective, SteadyObjective
 from chaosgate.model.stopping import StopCondition
@@ -177,13 +178,19 @@ def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
     yield from _request_sli((*path, "response"), fit.response.sli, fit.response.bound, "a fit")
 
 
+_OF_MANY: Mapping[str | None, str] = {"rate": "a rate", "set": "a number of many requests together"}
+"""Statistics of which one request has no number."""
+
+
 def _request_sli(path: DataPath, name: str, bound: Bound, what: str) -> Iterator[Problem]:
-    """An SLI that `what` judges request by request: its kind, without a percentile, and no rate."""
-    if name in SLIS and SLIS.get(name).statistic == "rate":
-        message = f"read {name!r}, a rate; {what} judges request by request: write an SLI such as ttft"
+    """An SLI that `what` judges request by request: its kind, without a percentile, and of one request."""
+    statistic = SLIS.get(name).statistic if name in SLIS else None
+    if statistic in _OF_MANY:
+        message = f"read {name!r}, {_OF_MANY[statistic]}; {what} judges request by request: write an SLI such as ttft"
         yield Problem((*path, "sli"), message)
         return
     if name in SLIS:
+        yield from _needed((*path, "sli"), name, SLIS.get(name))
         yield from _dimension((*path, "bound"), bound, SLIS.get(name).dimension, f"SLI {name!r}")
         return
     kind = name.rsplit("-p", 1)[0]
@@ -271,6 +278,9 @@ def _running_sli(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     if name in SLIS and SLIS.get(name).compares:
         message = f"read {name!r}, which compares with the baseline's answers; a running load has none"
         yield Problem((*path, "sli"), f"{message}: write another SLI, such as error-rate or ttft-p95")
+    if name in SLIS and SLIS.get(name).reads_known:
+        message = f"read {name!r}, which reads what is known of the prompts; a running load does not tell"
+        yield Problem((*path, "sli"), f"{message}: write another SLI, such as answer-accuracy")
     if name in SLIS and SLIS.get(name).reads_slo:
         message = f"read {name!r}; a stop condition does not know the bounds of `slo`"
         yield Problem((*path, "sli"), f"{message}: write one of their SLIs, such as ttft-p95, or request-rate")
@@ -281,6 +291,8 @@ def _scorer(draft: Draft) -> Iterator[Problem]:
     scorers = [known for known, kind in SLIS.items() if kind.scores]
     if isinstance(name, str) and name not in scorers:
         yield Problem((*SEMANTIC, "scorer"), unknown("scorer", name, scorers))
+    elif isinstance(name, str):
+        yield from _needed((*SEMANTIC, "scorer"), name, SLIS.get(name))
     bound = value_at(draft.data, (*SEMANTIC, "bound"))
     with suppress(ValueError):
         yield from _dimension((*SEMANTIC, "bound"), Bound.parse(bound), "share", "the mean of scores")
@@ -299,7 +311,15 @@ def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
     except RegistryError as error:
         yield Problem((*path, "sli"), str(error))
         return
+    yield from _needed((*path, "sli"), name, sli.kind)
     yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+
+
+def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
+    """What the SLI needs and is not there: better said now than after a run."""
+    if kind.needs is not None and find_spec(kind.needs) is None:
+        install = "install it: pip install 'chaosgate[quality]'"
+        yield Problem(path, f"read {name!r}, which needs {kind.needs}, and that is not installed; {install}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

@@ -16,6 +16,8 @@ Outcome = Literal["ok", "error", "cut", "timeout", "refused", "cancelled"]
 """`ok` a whole answer; `error` an HTTP or in-stream error; `cut` a stream without its end; `refused` no connection;
 `cancelled` closed by the client as the load wants it: that is the client's own doing, and counts in no SLI."""
 Place = Literal["baseline", "control", "dose", "recovery"]
+LogProbs = tuple[float, int]
+"""The sum of the natural logarithms of the probabilities of an answer's tokens, and how many tokens these are."""
 MIN_WINDOWS = 3
 """Windows that an estimate needs: with fewer, the variance between them rests on one degree of freedom or none."""
 
@@ -43,7 +45,7 @@ class Observation(Frozen):
     answer: Literal["right", "wrong"] | None
     """Whether the answer is the prompt's known one; None when the prompt has none."""
     text: str
-    """`sha256:<hex>` of the answer's text; the text itself is not kept."""
+    """`sha256:<hex>` of the answer's text."""
     accepted: bool | None = None
     """Whether the user of the log that is replayed would take the answer; None where no log tells."""
     finish: Line | None = None
@@ -66,6 +68,11 @@ class Observation(Frozen):
     """What went wrong, as the client or the server said it; None of a whole answer."""
     warmup: bool = False
     """Sent before the phase's measured part began; never judged."""
+    said: str | None = None
+    """The answer's text, kept only where the spec names an SLI that reads texts; else None."""
+    logprobs: LogProbs | None = None
+    """The log-probability of the answer, asked for only where the spec names an SLI that reads it; None where the
+    server gave none, or one that is no finite number."""
 
     @property
     def texts(self) -> tuple[float, ...]:
@@ -157,6 +164,20 @@ class RequestBound(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a prompt before it is asked."""
+
+    answer: str | None
+    """The only right answer; None where there is none."""
+    json: bool = False
+    """Whether that answer is a JSON value, whose keys are no part of what is to be recalled."""
+    entities: tuple[str, ...] = ()
+    """What a right answer names, such as the order of the user who asks."""
+    strangers: frozenset[str] = frozenset()
+    """Entities of other prompts of the set of which this prompt says nothing: whoever names them mixed them up."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One request placed in a window: what the client saw, and the prompt's first answer in the baseline."""
 
@@ -165,6 +186,12 @@ class Sample:
     """The `text` digest of the clean arm, None when the prompt had no whole answer in the baseline."""
     slo: tuple[RequestBound, ...] = ()
     """What the spec wants of every request, for its goodput."""
+    clean_said: str | None = None
+    """The text of the clean arm, None where the run keeps no texts."""
+    clean_logprobs: LogProbs | None = None
+    """The log-probability of the clean arm's answer, None where the run keeps none."""
+    known: Known | None = None
+    """What is known of the prompt, only where the spec names an SLI that reads it."""
 
 
 @dataclass(frozen=True, slots=True)

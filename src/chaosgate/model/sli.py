@@ -13,7 +13,7 @@ from chaosgate.model.observation import Sample
 from chaosgate.registry import Registry, unknown
 from chaosgate.units import Dimension
 
-Statistic = Literal["quantile", "share", "rate"]
+Statistic = Literal["quantile", "share", "rate", "mean", "set"]
 INFINITE = (float("inf"),)
 """What a request that failed counts as in the adjusted view of a distribution."""
 _QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>[0-9]{1,3}(\.[0-9]+)?)")
@@ -25,7 +25,8 @@ class Sli(ABC):
     dimension: ClassVar[Dimension]
     statistic: ClassVar[Statistic]
     """`quantile`: named with its percentile, such as ttft-p95. `share`: the mean of values 0 and 1. `rate`: the sum of
-    the values of a window's requests over the window's length, per second."""
+    the values of a window's requests over the window's length, per second. `mean`: the mean of real values, one a
+    request. `set`: a number of all requests of a window together, `of`; its estimate is the mean over windows."""
     compares: ClassVar[bool] = False
     """Whether it compares a request with its prompt's clean answer; a stop condition, judged on the fly, has none."""
     counted: ClassVar[str] = "requests"
@@ -38,6 +39,18 @@ class Sli(ABC):
 
     scores: ClassVar[bool] = False
     """Whether its values tell how right an answer is, 1 best and 0 worst: a scorer of the semantic steady state."""
+    reads_text: ClassVar[bool] = False
+    """Whether it reads what was answered: the run then keeps the answers' texts."""
+    reads_logprobs: ClassVar[bool] = False
+    """Whether it reads the answers' log-probabilities: the client then asks for them."""
+    reads_known: ClassVar[bool] = False
+    """Whether it reads what is known of the prompt, which a running load does not tell."""
+    needs: ClassVar[str | None] = None
+    """A module beyond the default install that it needs, and that the extra `quality` brings."""
+    scorer: ClassVar[str | None] = None
+    """The scorer by which it judges texts, None where it needs none."""
+    embedding: ClassVar[bool] = False
+    """Whether it compares embeddings: no gate may rest on that alone."""
 
     @staticmethod
     @abstractmethod
@@ -45,8 +58,16 @@ class Sli(ABC):
         """The number of one request in the dimension's base unit, None where the request does not count.
 
         Of a kind with several numbers a request it is the one by which a request is judged by itself. A request that
-        its client cancelled never counts.
+        its client cancelled never counts. Of a kind of the statistic `set` a request has no number by itself.
         """
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> float | None:
+        """The number of a set of requests in the dimension's base unit, for a kind of the statistic `set`.
+
+        None where the set is too small to have one, and for every other kind.
+        """
+        return None
 
     @classmethod
     def values(cls, sample: Sample) -> Sequence[float]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from chaosgate.errors import UsageError, dotted, one_line
 from chaosgate.model.base import Frozen
@@ -17,6 +17,7 @@ from chaosgate.model.validation import validate
 from chaosgate.prompts.grading import AnswerForm, is_right
 from chaosgate.prompts.prompt import Message, Prompt, Role, Suggestion
 from chaosgate.strict_json import parse_json
+from chaosgate.texts import words
 
 MAX_BYTES = 4 << 20
 """The largest file that is read, in bytes: some ten thousand prompts."""
@@ -24,6 +25,12 @@ _SHOWN = 10
 """As many problems of one file are told as a reader mends at a time."""
 Placed = tuple[str, Any]
 """`file:line`, and what was read there: an exception where it could not be."""
+
+
+def _with_words(entity: str) -> str:
+    if not words(entity):
+        raise ValueError(f"read {entity!r}; an entity has a word, by which it is found in an answer")
+    return entity
 
 
 class _Turn(Frozen):
@@ -43,6 +50,7 @@ class _Line(Frozen):
     max_tokens: Annotated[int, Field(ge=1, le=MAX_ANSWER_TOKENS)] | None = None
     suggestion: str | None = None
     accepted: bool | None = None
+    entities: tuple[Annotated[str, AfterValidator(_with_words)], ...] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> _Line:
@@ -71,14 +79,17 @@ class _Line(Frozen):
         suggestion = None
         if self.suggestion is not None and self.accepted is not None:
             suggestion = Suggestion(self.suggestion, self.accepted)
-        return Prompt(asked.content, self.answer, self.form, history, self.tenant, suggestion, self.max_tokens)
+        return Prompt(
+            asked.content, self.answer, self.form, history, self.tenant, suggestion, self.max_tokens, self.entities
+        )
 
 
 def read_prompts(data: bytes, file: str) -> tuple[Prompt, ...]:
     """The prompts in `data`, in order; `file` names it in a UsageError, which lists what is wrong line by line.
 
     Keys of a line: `prompt` (text) or `messages` (as OpenAI's API takes them, the last one the user's), and where they
-    are known `answer`, its `form` (text or json), `tenant`, `maxTokens`, and of a log `suggestion` with `accepted`.
+    are known `answer`, its `form` (text or json), `entities` (what a right answer names), `tenant`, `maxTokens`, and of
+    a log `suggestion` with `accepted`.
     Lines with one `session` are the turns of a conversation, in their order: each is asked with the earlier ones and
     their answers. Empty lines count as lines and hold no prompt.
     """
@@ -150,5 +161,6 @@ def _row(prompt: Prompt) -> dict[str, Any]:
         "suggestion": suggestion.text if suggestion else None,
         "accepted": suggestion.accepted if suggestion else None,
         "maxTokens": prompt.max_tokens,
+        "entities": list(prompt.entities) or None,
     }
     return {**asked, **{key: value for key, value in optional.items() if value is not None}}

@@ -37,7 +37,7 @@ class Prompt:
 
     `history` are the turns before it, oldest first. `tenant` names the LoRA adapter that answers it; None asks the
     model itself. `suggestion` is what a log says of an earlier answer to it. `max_tokens` is the most of its answer;
-    None leaves that to the workload.
+    None leaves that to the workload. `entities` are what a right answer names, such as the order of the user who asks.
     """
 
     text: str
@@ -47,6 +47,7 @@ class Prompt:
     tenant: str | None = None
     suggestion: Suggestion | None = None
     max_tokens: int | None = None
+    entities: tuple[str, ...] = ()
 
     def messages(self) -> list[dict[str, str]]:
         """The conversation as OpenAI's API takes it: the history, then the prompt as the user's turn."""

@@ -57,6 +57,7 @@ _SETS: dict[str, Callable[[], tuple[Prompt, ...]]] = {
     "mixed": single_task.mixed,
     "shared-prefix": conversations.shared_prefix,
     "multi-turn": conversations.multi_turn,
+    "ten-turns": conversations.ten_turns,
     "two-tenant": conversations.two_tenant,
     "assistant-log": assistant_log.assistant_log,
 }

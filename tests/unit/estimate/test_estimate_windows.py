@@ -88,7 +88,7 @@ STEADY = ({"name": "steady", "sli": "error-rate", "bound": "<= 5 %", "at": "base
 
 def test_the_clean_arm_is_the_first_whole_answer_after_the_warm_up() -> None:
     requests = PLACED.requests["baseline"]
-    clean = clean_arm(requests)
+    clean = {prompt: seen.text for prompt, seen in clean_arm(requests).items()}
     judged = [r for r in requests if not r.observation.warmup]
     prompt = judged[0].observation.prompt
     failed = replace(judged[0], observation=judged[0].observation.model_copy(update={"outcome": "cut", "text": "half"}))
@@ -96,7 +96,7 @@ def test_the_clean_arm_is_the_first_whole_answer_after_the_warm_up() -> None:
     other = replace(again, observation=again.observation.model_copy(update={"text": "other"}))
 
     assert len(clean) == 24
-    assert clean_arm([failed, other, again])[prompt] == "other"
+    assert clean_arm([failed, other, again])[prompt].text == "other"
     assert clean_arm(r for r in requests if r.observation.warmup) == {}
 
 

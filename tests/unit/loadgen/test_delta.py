@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosgate.loadgen.delta import DONE_EVENT, Event, _read_unusual, known_count, read_event, read_events
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, Event, _read_unusual, known_count, read_event, read_events
 
 texts = st.text(max_size=8) | st.sampled_from(["", "blue", "\u2028", "a\x00b"])
 odd = st.none() | st.booleans() | st.integers(-2, 2**70) | st.floats() | texts | st.lists(st.integers(), max_size=2)
 deltas = st.fixed_dictionaries({}, optional=dict.fromkeys(("content", "reasoning_content", "reasoning"), texts | odd))
+told = st.lists(st.fixed_dictionaries({}, optional={"token": texts, "logprob": odd}) | odd, max_size=3)
 choices = st.fixed_dictionaries(
-    {}, optional={"delta": deltas | odd, "finish_reason": odd | st.sampled_from(["stop", "abort"]), "index": odd}
+    {},
+    optional={
+        "delta": deltas | odd,
+        "finish_reason": odd | st.sampled_from(["stop", "abort"]),
+        "index": odd,
+        "logprobs": st.fixed_dictionaries({}, optional={"content": told | odd}) | odd,
+    },
 )
 usages = st.fixed_dictionaries({}, optional=dict.fromkeys(("completion_tokens", "prompt_tokens"), odd))
 listed = st.lists(choices | odd, max_size=2) | odd
@@ -41,9 +48,16 @@ def meaning(event: Event) -> tuple[Any, ...]:
         return said
     choice = event.choices[0]
     text = choice.delta
+    said = (*said, choice.finish_reason, str(probabilities(choice)))
     if text is None:
-        return (*said, choice.finish_reason, "", "")
-    return (*said, choice.finish_reason, text.content or "", text.reasoning_content or text.reasoning or "")
+        return (*said, "", "")
+    return (*said, text.content or "", text.reasoning_content or text.reasoning or "")
+
+
+def probabilities(choice: Choice) -> list[float | None]:
+    """The log-probabilities as numbers; a whole one may be read as an integer."""
+    listed = choice.logprobs.content or [] if choice.logprobs else []
+    return [None if one.logprob is None else float(one.logprob) for one in listed]
 
 
 def outcome(read: Callable[[], Event]) -> Any:
