@@ -30,6 +30,8 @@ GOALS = {
     "coverage_proportions": EXACT,
     "coverage_quantiles": EXACT,
     "coverage_rates": AT_LEAST,
+    "coverage_means": AT_LEAST,
+    "coverage_sets": AT_LEAST,
     "coverage_logistic": EXACT,
 }
 """By figure. Where a statistic is conservative by its make, only the lower end is asked for."""

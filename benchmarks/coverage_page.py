@@ -14,6 +14,8 @@ TITLES = {
     "coverage_proportions": "Shares: right answers, errors, requests that break a bound",
     "coverage_quantiles": "Quantiles: P50, P95, P99 of latencies",
     "coverage_rates": "Rates: requests and tokens a second",
+    "coverage_means": "Means of real values: scores, perplexities",
+    "coverage_sets": "Numbers of sets of answers: diversity, stability",
     "coverage_logistic": "Threshold of a logistic curve",
 }
 INTRO = """# Do the intervals hold?

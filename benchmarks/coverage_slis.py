@@ -41,6 +41,36 @@ def _kind(statistic: Statistic, dimension: Dimension) -> type[Sli]:
 
 
 QUANTILE, SHARE, RATE = _kind("quantile", "duration"), _kind("share", "share"), _kind("rate", "rate")
+MEAN, SCORE = _kind("mean", "number"), _kind("mean", "share")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A sample of an SLI of sets: an answer that came whole, and its length."""
+
+    length: float
+    outcome: str = "ok"
+
+    @property
+    def observation(self) -> Answer:
+        """What the estimator asks whether the answer came whole."""
+        return self
+
+
+class Spread(Sli):
+    """The variance of the lengths of a window's answers."""
+
+    statistic, dimension = "set", "number"
+
+    @staticmethod
+    def value(sample: Sample) -> float | None:
+        """None: it is a number of a set."""
+        return None
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> float | None:
+        """Without bias, so that its mean over windows is known."""
+        return float(np.var([sample.length for sample in samples], ddof=1)) if len(samples) > 1 else None  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -141,11 +171,53 @@ def _mean_tokens() -> float:
     return 8 + float(np.exp(-8))
 
 
+def means(between: float, design: Design) -> Callable[[Random], Trial]:
+    """The mean of skewed values without bounds, such as perplexities."""
+
+    def drawing(median: float) -> Draw:
+        values = Lognormal(median, 0.8, between)
+        return lambda random: values.draw(random, sizes(random, 1, design.size)[0]).tolist()
+
+    truth, others = Lognormal(10, 0.8, between).mean, [drawing(10 * factor) for factor in (0.5, 0.8, 1.2, 1.6)]
+    return _simulated(SliRef("mean", MEAN, None), truth, design, drawing(10), others)
+
+
+def scores(mean: float, rho: float, design: Design) -> Callable[[Random], Trial]:
+    """The mean of scores from 0 to 1, such as BLEU: beta around the window's own mean, which is beta around `mean`."""
+
+    def drawing(wanted: float) -> Draw:
+        def draw(random: Random) -> Sequence[object]:
+            here = random.beta(wanted * (1 / rho - 1), (1 - wanted) * (1 / rho - 1))
+            (n,) = sizes(random, 1, design.size)
+            return random.beta(4 * here + 1e-9, 4 * (1 - here) + 1e-9, n).tolist()
+
+        return draw
+
+    others = [drawing(min(0.97, mean * factor)) for factor in (0.6, 0.8, 0.9, 1.05)]
+    return _simulated(SliRef("score", SCORE, None), mean, design, drawing(mean), others)
+
+
+def sets(between: float, design: Design) -> Callable[[Random], Trial]:
+    """The variance of lengths in a window; its root has a lognormal factor of the spread `between` a window."""
+
+    def drawing(deviation: float) -> Draw:
+        def draw(random: Random) -> Sequence[object]:
+            here = deviation * np.exp(between * random.standard_normal())
+            return [Answer(length) for length in random.normal(50, here, max(2, int(random.poisson(design.size))))]
+
+        return draw
+
+    truth = 4.0**2 * float(np.exp(2 * between**2))
+    others = [drawing(4 * factor) for factor in (0.7, 0.9, 1.1, 1.3)]
+    return _simulated(SliRef("spread", Spread, None), truth, design, drawing(4.0), others)
+
+
 def studies() -> Iterator[Study]:
     """Every design of every statistic."""
     yield from _share_studies()
     yield from _quantile_studies()
     yield from _rate_studies()
+    yield from _mean_studies()
 
 
 def _share_studies() -> Iterator[Study]:
@@ -188,6 +260,18 @@ def _rate_studies() -> Iterator[Study]:
         what = "tokens" if tokens else "requests"
         name = f"{what}, window factor {spread:g}, {_said(design)}"
         yield Study("coverage_rates", name, rates(spread, tokens, design), "1/s")
+
+
+def _mean_studies() -> Iterator[Study]:
+    for between, design in ((0.1, Design()), (0.1, Design(windows=12))):
+        name = f"skewed values, window factor {between:g}, {_said(design)}"
+        yield Study("coverage_means", name, means(between, design))
+    for mean, design in ((0.8, Design()), (0.95, Design()), (0.8, Design(windows=12))):
+        name = f"scores around {mean:g}, rho 0.02, {_said(design)}"
+        yield Study("coverage_means", name, scores(mean, 0.02, design))
+    for between, design in ((0.1, Design()), (0.1, Design(windows=12)), (0.3, Design(windows=12))):
+        name = f"variance of lengths, window factor {between:g}, {_said(design)}"
+        yield Study("coverage_sets", name, sets(between, design))
 
 
 def _said(design: Design) -> str:
