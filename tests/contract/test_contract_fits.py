@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from chaosgate.conformance import ConformanceError, check_fit
-from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Threshold
+from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Response, Threshold
 
 RESPONSE = {"sli": "ttft", "bound": "<= 300ms", "share": "5 %"}
 _NUMBERS = itertools.count()
@@ -47,6 +47,7 @@ class Sound(Fit):
     """A fit that keeps the contract; the twins below break one thing each."""
 
     kind: Literal["twin"]
+    response: Response
 
     def fit(self, windows: Sequence[DoseWindow], seed: int) -> Threshold:
         """The lowest dose that broke anything."""

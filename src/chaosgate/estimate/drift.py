@@ -12,6 +12,7 @@ from chaosgate.estimate.measured import Measured, level_of, measure
 from chaosgate.estimate.objectives import objective_fault
 from chaosgate.estimate.windows import RunWindows
 from chaosgate.model.blocks import CONTROLS
+from chaosgate.model.fit import BreakResponse
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange
@@ -26,7 +27,8 @@ class Criterion:
     fault: str
     name: str
     kind: type[Sli]
-    bound: Bound
+    bound: Bound | None
+    """None of a rate that a fit reads, which is compared itself."""
     by_request: bool = False
     """Whether each request is judged by itself, as a fit does."""
 
@@ -46,7 +48,8 @@ def criteria(spec: ChaosSpec) -> list[Criterion]:
             one = Criterion(fault, objective.sli, kind, objective.bound)
             found[fault, one.name, str(one.bound), one.level] = one
     for fit in spec.spec.fits:
-        sli, bound = fit.response.sli, fit.response.bound
+        sli = fit.response.sli
+        bound = fit.response.bound if isinstance(fit.response, BreakResponse) else None
         one = Criterion(fit.fault, sli, SLIS.get(sli), bound, by_request=True)
         found[fit.fault, sli, str(bound), one.level] = one
     return list(found.values())
@@ -94,6 +97,7 @@ def _share(
 
 
 def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:
+    assert criterion.bound is not None, "only a rate has no bound, and no share is had of it"
     counts = broken_by_window(criterion.kind, criterion.bound, windows)
     if not counts:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from chaosgate.model.fit import FITS, DoseWindow, Fit, Threshold
+from chaosgate.model.fit import FITS, DoseWindow, Fit, Response, Threshold
 from chaosgate.units import Dimension
 
 
@@ -18,6 +18,7 @@ class Logistic(Fit):
     """
 
     kind: Literal["logistic"]
+    response: Response
 
     def fit(self, windows: Sequence[DoseWindow], seed: int, dimension: Dimension = "number") -> Threshold:
         """The threshold with its 95 % profile-likelihood interval, the bracketing doses, or the reason for neither.

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from chaosgate.errors import Problem, RegistryError, dotted
 from chaosgate.model.fault import ClusterFault, EngineFault, Fault
-from chaosgate.model.fit import Fit
+from chaosgate.model.fit import BreakResponse, Fit
 from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
 from chaosgate.model.safety import PROTECTED
@@ -175,7 +175,20 @@ def _doses(draft: Draft, path: DataPath, fault: Fault) -> Iterator[Problem]:
 
 def _fit(draft: Draft, path: DataPath, fit: Fit) -> Iterator[Problem]:
     yield from _known(draft, FAULT_LIST, "fault", fit.fault, (*path, "fault"))
-    yield from _request_sli((*path, "response"), fit.response.sli, fit.response.bound, "a fit")
+    where, response = (*path, "response"), fit.response
+    if isinstance(response, BreakResponse):
+        yield from _request_sli(where, response.sli, response.bound, "a fit")
+    elif fit.reads == "amounts":
+        yield from _rate_sli(where, response.sli, f"fit {fit.kind!r}")
+
+
+def _rate_sli(path: DataPath, name: str, what: str) -> Iterator[Problem]:
+    """An SLI that `what` reads as a rate."""
+    rates = [known for known, kind in SLIS.items() if kind.statistic == "rate"]
+    if name not in SLIS:
+        yield Problem((*path, "sli"), unknown("SLI", name, rates))
+    elif name not in rates:
+        yield Problem((*path, "sli"), f"read {name!r}; {what} needs a rate: write one of {', '.join(rates)}")
 
 
 _OF_MANY: Mapping[str | None, str] = {"rate": "a rate", "set": "a number of many requests together"}

@@ -14,7 +14,7 @@ from chaosgate.report.advice import cleanup_sentence
 from chaosgate.report.phases import WindowRow, windows_of
 from chaosgate.report.table import MISSING, Cell, estimate_cell, format_interval
 from chaosgate.report.view import ReportView
-from chaosgate.units import format_share, format_value
+from chaosgate.units import format_value
 
 MEANING: dict[VerdictName, str] = {
     "pass": "Every gate objective holds. This subject may be deployed.",
@@ -83,17 +83,17 @@ def clock_time(iso: str) -> str:
 def threshold_sentence(fit: Fit, result: FitResult, axis: DoseAxis) -> str:
     """What a fit found, in words: a value with its interval, a bracket, or why there is nothing."""
     threshold = result.threshold
-    breaks = f"{format_share(fit.response.share)} of requests break {fit.response.sli} {fit.response.bound}"
+    finds = fit.finds()
     basis = f"{threshold.n} requests in {threshold.windows} windows"
     lower, upper = (format_value(end, result.dimension) for end in (threshold.lower, threshold.upper))
     if threshold.outcome == "fitted":
         value = format_value(threshold.value, result.dimension)
         interval = format_interval(threshold.lower, threshold.upper, result.dimension)
         note = f" Note: {threshold.reason}." if threshold.reason else ""
-        return f"At a {axis.parameter} of {value} {interval}, {breaks} ({basis}).{note}"
+        return f"At a {axis.parameter} of {value} {interval}, {finds} ({basis}).{note}"
     if threshold.outcome == "bracketed":
         return (
-            f"The doses separate, so no curve is fitted: the {axis.parameter} at which {breaks} lies "
+            f"The doses separate, so no curve is fitted: the {axis.parameter} at which {finds} lies "
             f"between {lower} and {upper} ({basis})."
         )
     return f"No threshold: {threshold.reason or 'no reason was given'} ({basis})."

@@ -99,6 +99,11 @@ def deviance(counts: Counts, curve: Curve) -> float:
     return float(_deviances(counts, curve.breaks(counts.doses), curve.meets(counts.doses)))
 
 
+def deviance_of(counts: Counts, shares: Floats) -> float:
+    """The deviance of `shares`, one for each entry of `counts`; infinite where they exclude what was seen."""
+    return float(_deviances(counts, shares, 1 - shares))
+
+
 def flat_deviance(counts: Counts) -> float:
     """The deviance of one share for all doses."""
     share = counts.broken.sum() / counts.n.sum()

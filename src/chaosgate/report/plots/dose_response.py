@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy import interp
 
-from chaosgate.model.fit import CurvePoint, Fit, Threshold
+from chaosgate.model.fit import BreakResponse, CurvePoint, Fit, Response, Threshold
 from chaosgate.model.result import FitResult
 from chaosgate.report.plots.style import BLACK, BLUE, INK, ORANGE, axis_unit, inline_svg, labelled, plot_style, quiet
 from chaosgate.statistics.binomial import clopper_pearson
@@ -71,15 +72,21 @@ def _draw_curve(axes: Axes, curve: Sequence[CurvePoint], factor: float) -> None:
 
 
 def _draw_target(axes: Axes, fit: Fit, threshold: Threshold, factor: float) -> None:
-    share = 100 * fit.response.share
-    axes.axhline(share, color=INK, lw=0.9, ls=(0, (4, 3)), label=f"{format_share(fit.response.share)} of requests")
-    if threshold.outcome == "fitted" and threshold.value is not None:
+    """The threshold on its curve, and the share looked for, where one is."""
+    response = fit.response
+    if isinstance(response, Response):
+        label = f"{format_share(response.share)} of requests"
+        axes.axhline(100 * response.share, color=INK, lw=0.9, ls=(0, (4, 3)), label=label)
+    if threshold.outcome == "fitted" and threshold.value is not None and threshold.curve:
+        doses, shares = zip(*((point.dose, 100 * point.share) for point in threshold.curve), strict=True)
+        share = 100 * response.share if isinstance(response, Response) else interp(threshold.value, doses, shares)
         axes.plot([threshold.value * factor], [share], "D", color=ORANGE, mec=BLACK, ms=7, zorder=4)
 
 
 def _label(axes: Axes, fit: Fit, dose: str) -> None:
     axes.set_xlabel(dose)
-    axes.set_ylabel(f"requests that break\n{fit.response.sli} {fit.response.bound} [%]")
+    bound = f" {fit.response.bound}" if isinstance(fit.response, BreakResponse) else ""
+    axes.set_ylabel(f"requests that break\n{fit.response.sli}{bound} [%]")
     axes.set_ylim(-3, 103)
     axes.margins(x=0.04)
     quiet(axes)
