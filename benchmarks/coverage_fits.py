@@ -43,8 +43,10 @@ def trial(fit: Any, windows: Sequence[DoseWindow], truth: float, seed: int) -> T
 
 
 def crossing(curve: Curve, share: float, doses: Sequence[float]) -> float:
-    """The dose at which a rising `curve` passes `share`."""
-    return float(brentq(lambda dose: curve(dose) - share, 0.0, 2 * max(doses)))
+    """The dose at which `curve` passes `share` for the first time; nowhere else does it rise through it."""
+    steps = np.linspace(0.0, max(doses), 1000)
+    above = next(dose for dose in steps if curve(dose) >= share)
+    return float(brentq(lambda dose: curve(dose) - share, 0.0, above, xtol=1e-9)) if curve(above) > share else above
 
 
 def logistic(midpoint: float, steepness: float, background: float = 0.0) -> Curve:
@@ -67,12 +69,22 @@ def partial(midpoint: float, steepness: float, most: float) -> Curve:
     return lambda dose: float(most * expit(steepness * (dose - midpoint)))
 
 
+def step(where: float, below: float, above: float) -> Curve:
+    """A jump from one share to another."""
+    return lambda dose: below if dose < where else above
+
+
+def hump(peak: float) -> Curve:
+    """A share that rises to 0.8 at `peak` and falls again: no dose separates what breaks from what does not."""
+    return lambda dose: float(0.8 * np.exp(-(((dose - peak) / 0.06) ** 2)))
+
+
 def studies() -> Iterator[Study]:
     """Every design of every fit kind; a kind of chaosgate that has none is refused."""
-    known = {"logistic": logistic_studies}
-    for kind in FITS.items():
-        if kind[1].__module__.startswith("chaosgate.") and kind[0] not in known:
-            raise LookupError(f"fit kind {kind[0]!r} has no study; add one in {__file__}")
+    known = {"logistic": logistic_studies, "isotonic": isotonic_studies}
+    for name, kind in FITS.items():
+        if kind.__module__.startswith("chaosgate.") and name not in known:
+            raise LookupError(f"fit kind {name!r} has no study; add one in {__file__}")
     for make in known.values():
         yield from make()
 
@@ -92,6 +104,18 @@ def logistic_studies() -> Iterator[Study]:
         ("levels off at 0.6, share 0.3", 0.3, partial(0.2, 40, 0.6)),
     ):
         yield _crossing_study("logistic", name, share, curve, PLAN, right=False)
+
+
+def isotonic_studies() -> Iterator[Study]:
+    """The kind isotonic: every rising curve is of its family, and a hump is not."""
+    for name, share, curve in (
+        ("logistic curve, share 0.5", 0.5, logistic(0.2, 30)),
+        ("levels off at 0.6, share 0.3", 0.3, partial(0.2, 40, 0.6)),
+        ("complementary log-log curve, share 0.2", 0.2, gompertz(0.24, 25)),
+        ("a step at 0.2, share 0.5", 0.5, step(0.2, 0.05, 0.9)),
+    ):
+        yield _crossing_study("isotonic", name, share, curve, PLAN)
+    yield _crossing_study("isotonic", "falls again beyond 0.22, share 0.3", 0.3, hump(0.22), PLAN, right=False)
 
 
 def _crossing_study(kind: str, name: str, share: float, curve: Curve, sweep: Sweep, right: bool = True) -> Study:

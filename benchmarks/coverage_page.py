@@ -17,6 +17,7 @@ TITLES = {
     "coverage_means": "Means of real values: scores, perplexities",
     "coverage_sets": "Numbers of sets of answers: diversity, stability",
     "coverage_logistic": "Threshold of a logistic curve",
+    "coverage_isotonic": "Crossing of a curve that only rises",
 }
 INTRO = """# Do the intervals hold?
 
