@@ -9,7 +9,16 @@ from typing import Any, Literal
 import pytest
 
 from chaosgate.conformance import ConformanceError, check_fit
-from chaosgate.model.fit import FITS, CurvePoint, DoseWindow, Fit, Response, Threshold
+from chaosgate.model.fit import (
+    FITS,
+    BreakResponse,
+    CurvePoint,
+    DoseWindow,
+    Fit,
+    FitResponse,
+    Response,
+    Threshold,
+)
 
 RESPONSE = {"sli": "ttft", "bound": "<= 300ms", "share": "5 %"}
 _NUMBERS = itertools.count()
@@ -19,7 +28,11 @@ Function = Callable[[Sequence[DoseWindow], int], Any]
 
 
 def example(kind: str) -> dict[str, Any]:
-    return {"name": "knee", "kind": kind, "fault": "slow-wire", "response": RESPONSE}
+    asks = FITS.get(kind).model_fields["response"].annotation
+    keys = {"sli"} if asks is FitResponse else {"sli", "bound"} if asks is BreakResponse else set(RESPONSE)
+    more = {"kinds": ["logistic", "isotonic"]} if kind == "best" else {}
+    response = {key: RESPONSE[key] for key in keys}
+    return {"name": "knee", "kind": kind, "fault": "slow-wire", "response": response, **more}
 
 
 def test_the_built_in_fit_is_registered() -> None:

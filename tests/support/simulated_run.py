@@ -34,6 +34,7 @@ from chaosgate.model.blocks import BASELINE, baseline_length, baseline_warmup, m
 from chaosgate.model.fault import FAULTS
 from chaosgate.model.filter import UNGUARDED, filter_of
 from chaosgate.model.fit import FITS
+from chaosgate.model.named_slis import keeps_texts
 from chaosgate.model.observation import Gauge, LedgerRow, Observation, Outcome, TimelineEvent
 from chaosgate.model.plan import Block
 from chaosgate.model.result import Endpoint, Fits, InjectedWindow, Injection, SecretRef, Status, Subject, Verdict
@@ -226,6 +227,7 @@ class _Simulator:
             answer=None if outcome != "ok" else "wrong" if wrong else "right",
             text="sha256:" + hashlib.sha256(text.encode()).hexdigest(),
             warmup=warmup,
+            said=text if keeps_texts(self.spec) else None,
         )
 
     def _first_token(self, phase: _Phase, name: str, seen: float, window: InjectedWindow | None) -> float:

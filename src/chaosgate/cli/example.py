@@ -63,6 +63,15 @@ spec:
     - {sli: tpot, bound: "<= 50ms"}
   fits:
     - {name: knee, kind: logistic, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms", share: 5 %}}
+    - {name: crossing, kind: isotonic, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms", share: 5 %}}
+    - {name: onset, kind: segmented, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms"}}
+    - {name: growth, kind: phase-change, fault: slow-wire, response: {sli: ttft, bound: "<= 300ms"}}
+    - {name: peak, kind: usl, fault: slow-wire, response: {sli: request-rate}}
+    - name: either
+      kind: best
+      kinds: [logistic, isotonic]
+      fault: slow-wire
+      response: {sli: ttft, bound: "<= 300ms", share: 5 %}
   composition: serial
   objectives:
     - {name: first-token, sli: ttft-p95, bound: "<= 500ms", at: {dose: "<= 200ms"}, fault: slow-wire, severity: gate}

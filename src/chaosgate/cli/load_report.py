@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import click
 
+from chaosgate.cli.load_fits import critical_rate, peak_load
 from chaosgate.cli.load_histogram import Bin, histogram
 from chaosgate.cli.load_options import PHASE, LoadOptions, LoadPlan
 from chaosgate.cli.load_running import Measured
@@ -20,6 +21,7 @@ from chaosgate.loadgen.saturation import highest_held
 from chaosgate.loadgen.summary import Summary, summarise
 from chaosgate.model.arrivals import TraceArrivals
 from chaosgate.model.base import Frozen, Line
+from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import Observation, Outcome, Sample
 from chaosgate.model.sli import SLIS
 from chaosgate.model.uri import without_password
@@ -80,6 +82,10 @@ class LoadReport(Frozen):
     steps: tuple[StepReport, ...]
     highest_held: float | None
     """Of a sweep: the highest rate that the server held."""
+    peak: Threshold | None
+    """Of a sweep: the requests in flight at which throughput is greatest, by the Universal Scalability Law."""
+    critical: Threshold | None
+    """Of a sweep: the rate beyond which failures grow exponentially."""
     invalid: Line | None
     """Why the measurement says nothing of the server, None where it does."""
     exit_code: int
@@ -110,6 +116,7 @@ def load_report(plan: LoadPlan, measured: Measured) -> LoadReport:
         slos=slos,
         steps=steps,
         highest_held=highest_held(measured.steps),
+        **_thresholds(plan, measured),
         invalid=invalid,
         exit_code=FINE,
     )
@@ -151,6 +158,16 @@ def _steps(plan: LoadPlan, measured: Measured) -> tuple[StepReport, ...]:
         summary = summarise(seen, plan.sweep.hold, 0.0, plan.bounds) if seen else None
         steps.append(StepReport(rate=step.rate, end=step.end, why=step.why, summary=summary))
     return tuple(steps)
+
+
+def _thresholds(plan: LoadPlan, measured: Measured) -> dict[str, Threshold | None]:
+    """What the steps that were not void tell; None where no sweep was asked for."""
+    if plan.sweep is None:
+        return {"peak": None, "critical": None}
+    told = [(number, step) for number, step in enumerate(measured.steps) if step.end not in ("client", "stopped")]
+    steps = {step.rate: [one for one in measured.observations if one.phase == f"step{number}"] for number, step in told}
+    hold = plan.sweep.hold
+    return {"peak": peak_load(steps, hold), "critical": critical_rate(steps, hold, plan.bounds)}
 
 
 def _invalid(

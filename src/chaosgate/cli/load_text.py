@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from chaosgate.cli.load_fits import critical_words, peak_words
 from chaosgate.cli.load_histogram import bars
 from chaosgate.cli.load_report import ErrorKind, LoadReport, StepReport
 from chaosgate.cli.load_slo import slo_words
@@ -25,6 +26,8 @@ DEFINITIONS = {
     "normalised-latency": "e2e per output token",
 }
 SHOWN_ERRORS = 8
+MIN_STEPS = 4
+"""Steps that a law needs; of a shorter sweep it is no news that nothing was fitted."""
 WORD = {"kept": "green", "missed": "bold red", "unclear": "yellow"}
 
 
@@ -45,7 +48,7 @@ def _parts(report: LoadReport) -> Iterator[RenderableType]:
                 )
     if report.steps:
         yield step_table(report.steps)
-        yield Text(_highest(report))
+        yield Text("\n").join(Text(line) for line in (_highest(report), *_thresholds(report)))
     if report.errors:
         yield error_table(report.errors)
     if report.slos:
@@ -133,6 +136,13 @@ def _highest(report: LoadReport) -> str:
     last = report.steps[-1]
     more = ", and maybe more: it was the last step" if last.end == "held" else ""
     return f"highest rate held: {format_rate(report.highest_held)}{more}"
+
+
+def _thresholds(report: LoadReport) -> Iterator[str]:
+    """What was fitted, and of a sweep with steps enough why something was not."""
+    for found, words in ((report.peak, peak_words), (report.critical, critical_words)):
+        if found is not None and (found.outcome != "refused" or len(report.steps) >= MIN_STEPS):
+            yield words(found)
 
 
 def error_table(errors: Sequence[ErrorKind]) -> Table:

@@ -26,11 +26,16 @@ CASES: dict[str, Sequence[DoseWindow]] = {
     "a fall": tuple(
         DoseWindow(dose, broken, 40) for dose, broken in ((0.0, 38), (0.1, 25), (0.2, 10), (0.3, 1)) for _ in range(3)
     ),
+    "a throughput with a peak": tuple(
+        DoseWindow(load, 0, 40, amount, 2.0)
+        for load, rate in ((0.0, 0), (1.0, 10), (2.0, 19), (4.0, 32), (8.0, 42), (16.0, 38), (32.0, 25))
+        for amount in (1.9 * rate, 2.0 * rate, 2.1 * rate)
+    ),
     "windows that disagree": tuple(
         DoseWindow(dose, broken, 40) for dose in (0.0, 0.1, 0.2, 0.3) for broken in (0, 40, 20)
     ),
 }
-"""Data every fit must answer, by name; doses ascend, controls at dose 0 first."""
+"""Data every fit must answer, by name, whether it reads breaks or amounts; doses ascend, controls at dose 0 first."""
 
 
 def check_fit(kind: type[Fit], example: Mapping[str, Any]) -> None:
@@ -42,7 +47,9 @@ def check_fit(kind: type[Fit], example: Mapping[str, Any]) -> None:
     none = [name for name in ("no windows", "windows without requests") if found[name].outcome != "refused"]
     require(not none, kind, f"found a threshold in {', '.join(none)}; refuse, and say why")
     usable = any(threshold.outcome != "refused" for threshold in found.values())
-    require(usable, kind, "refused all cases, a smooth rise and a complete separation among them; it can find nothing")
+    require(
+        usable, kind, "refused all cases, a smooth rise and a throughput with a peak among them; it can find nothing"
+    )
 
 
 def _check_case(fit: Fit, name: str, windows: Sequence[DoseWindow]) -> Threshold:

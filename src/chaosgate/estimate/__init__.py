@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chaosgate.estimate.change_points import find_changes
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.gauges import shown_gauges
@@ -34,6 +35,7 @@ def estimate_run(run: RunData) -> Estimates:
         health=make_health(run, windows),
         gauges=tuple(shown_gauges(run)),
         semantic=semantic_state(run.spec, run.phases.get(BASELINE)),
+        change_points=find_changes(run, windows),
         series=make_series(
             request
             for requests in windows.requests.values()

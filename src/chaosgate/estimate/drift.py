@@ -28,7 +28,7 @@ class Criterion:
     name: str
     kind: type[Sli]
     bound: Bound | None
-    """None of a rate that a fit reads, which is compared itself."""
+    """None where a fit reads a rate, which is compared itself."""
     by_request: bool = False
     """Whether each request is judged by itself, as a fit does."""
 

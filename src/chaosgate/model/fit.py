@@ -117,6 +117,8 @@ class Threshold(Frozen):
     """Of a fit of amounts, in place of `points`: the observed rates by dose."""
     rate_curve: tuple[RatePoint, ...] = ()
     """The same of `curve`."""
+    chosen: str | None = None
+    """Of a fit that chooses among kinds: the kind it took."""
     goodness: dict[str, float] = {}
     """Goodness of fit by name, such as the deviance and the dispersion."""
 

@@ -23,7 +23,8 @@ class SemanticSteadyState(Frozen):
     """
 
     scorer: str
-    """The SLI that scores answers from 0 to 1: answer-accuracy, or exact-match with those of the baseline's windows."""
+    """The SLI that scores answers from 0 to 1: answer-accuracy, or one that compares them with those of the baseline's
+    windows, such as exact-match."""
     every: Annotated[Duration, Field(ge=0.5, le=600)] = 5.0
     """How long a sample is: its score is the mean of the requests that arrive in it."""
     window: Annotated[int, Field(ge=1, le=1000)] = 12

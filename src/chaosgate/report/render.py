@@ -12,8 +12,10 @@ from markupsafe import Markup
 from chaosgate.model.fit import Fit
 from chaosgate.model.result import FitResult
 from chaosgate.report import sections
+from chaosgate.report.change_points import change_section
 from chaosgate.report.phases import marks_of, stretches_of, windows_of
 from chaosgate.report.plots.dose_response import dose_response_plot
+from chaosgate.report.plots.throughput import throughput_plot
 from chaosgate.report.plots.timeline import TimelineData, timeline_plot
 from chaosgate.report.table import objective_rows
 from chaosgate.report.view import ReportView
@@ -61,6 +63,7 @@ def _context(view: ReportView) -> dict[str, Any]:
         "thresholds": _thresholds(view),
         "timeline": Markup(_timeline(view)),
         "gauges": () if view.estimates is None else view.estimates.gauges,
+        "change_points": change_section(view),
         "notes": sections.injection_notes(view),
         "window_columns": WINDOW_COLUMNS,
         "windows": sections.window_cells(view),
@@ -85,12 +88,13 @@ def _thresholds(view: ReportView) -> list[ThresholdSection]:
 def _threshold(view: ReportView, fit: Fit, result: FitResult) -> ThresholdSection:
     axis = view.spec.fault(fit.fault).axis()
     sentence = sections.threshold_sentence(fit, result, axis)
+    plot = throughput_plot if fit.reads == "amounts" else dose_response_plot
     return ThresholdSection(
         name=fit.name,
         kind=fit.kind,
         outcome=result.threshold.outcome,
         sentence=sentence,
-        plot=Markup(dose_response_plot(fit, result, axis.parameter, sentence)),
+        plot=Markup(plot(fit, result, axis.parameter, sentence)),
         goodness=", ".join(f"{name} {value:.3g}" for name, value in sorted(result.threshold.goodness.items())),
     )
 

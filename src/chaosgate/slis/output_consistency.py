@@ -16,7 +16,7 @@ class OutputConsistency(Sli):
     """The share of pairs of whole answers to one prompt, within a window, that are the same text.
 
     It needs no baseline: a model that changed for good, and answers alike ever since, is consistent. Where no prompt is
-    asked twice in a window there is no number, which is never taken for a good one: use fewer prompts or longer windows.
+    asked twice in a window there is no number, and no number passes no gate: ask fewer prompts, or hold windows longer.
     Answers are sampled at temperature 0, at which a server still need not repeat itself when its batches differ.
     """
 

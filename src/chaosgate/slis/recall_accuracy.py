@@ -18,9 +18,9 @@ from chaosgate.units import Dimension
 class RecallAccuracy(Sli):
     """The words of the known answer that stand in the answer, wherever they stand; of JSON those of its values.
 
-    An answer that gives two of three facts counts as two thirds, in whatever words it wraps them: answer-accuracy, which
-    is stricter, counts it as wrong. A word that the known answer has twice is needed twice. A failed request counts as
-    0, as in answer-accuracy: whoever asked learned nothing.
+    An answer that gives two of three facts counts as two thirds, whatever words are around them; answer-accuracy,
+    which is stricter, counts it as wrong. A word that the known answer has twice is needed twice. A failed request
+    counts as 0, as in answer-accuracy: whoever asked learned nothing.
     """
 
     dimension: ClassVar[Dimension] = "share"

@@ -22,10 +22,10 @@ MOST = 48
 class ResponseDiversity(Sli):
     """The mean divergence between answers to different prompts: 100 % where no two share a word, 0 % where all are one.
 
-    A model that collapses says the same whatever it is asked. The divergence of two answers is Jensen and Shannon's, the
-    mean Kullback-Leibler divergence in bits of each one's words from those of both (Lin, IEEE Transactions on
-    Information Theory 37, 1991). The mean over pairs does not depend on how many answers there are, as the divergence of
-    all at once would. Of several answers to one prompt the first counts.
+    A model that collapses says the same whatever it is asked. The divergence of two answers is Jensen and Shannon's:
+    the mean Kullback-Leibler divergence, in bits, of the words of each from those of both (Lin, IEEE Transactions on
+    Information Theory 37, 1991). A mean over pairs does not depend on how many answers there are; the divergence of all
+    of them at once would. Of several answers to one prompt the first counts.
     """
 
     dimension: ClassVar[Dimension] = "share"

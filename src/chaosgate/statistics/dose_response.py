@@ -63,6 +63,7 @@ class DoseResponse:
             "deviance": deviance(counts, curve),
             "dispersion": spread,
             "background": float(curve.background),
+            "parameters": float(PARAMETERS),
         }
         return found.model_copy(update={"curve": curve_points(counts.doses, curve.breaks), "goodness": goodness})
 

@@ -52,7 +52,7 @@ class Crossing:
         goodness = {
             "deviance": deviance_of(counts, np.interp(counts.doses, total.doses, shares)),
             "dispersion": spread,
-            "levels": float(len(np.unique(shares))),
+            "parameters": float(len(np.unique(shares))),
         }
         curve = curve_points(counts.doses, lambda doses: np.interp(doses, total.doses, shares))
         return found.model_copy(update={"curve": curve, "goodness": goodness})

@@ -104,6 +104,14 @@ def deviance_of(counts: Counts, shares: Floats) -> float:
     return float(_deviances(counts, shares, 1 - shares))
 
 
+def saturated_loss(counts: Counts) -> float:
+    """The negative log likelihood of the observed shares themselves: the least that any curve can have."""
+    from scipy.special import xlogy
+
+    met = counts.n - counts.broken
+    return -float((xlogy(counts.broken, counts.shares) + xlogy(met, met / counts.n)).sum())
+
+
 def flat_deviance(counts: Counts) -> float:
     """The deviance of one share for all doses."""
     share = counts.broken.sum() / counts.n.sum()
@@ -127,9 +135,17 @@ def dispersion(counts: Counts, curve: Curve) -> float:
     (1 - 2p)(y - np) / (np(1 - p)) (Fletcher 2012): without the divisor one stray break where hardly any is expected
     counts as dispersion without limit, and many windows with neither hide it. Needs MIN_CURVE_WINDOWS windows.
     """
-    p, q = curve.breaks(counts.doses), curve.meets(counts.doses)
+    return dispersion_about(counts, curve.breaks(counts.doses), PARAMETERS, curve.meets(counts.doses))
+
+
+def dispersion_about(counts: Counts, shares: Floats, parameters: int, meets: Floats | None = None) -> float:
+    """`dispersion` about `shares`, one a window, none of them 0 or 1, of a curve with so many parameters.
+
+    `meets` is 1 - shares, without its rounding, where that is known.
+    """
+    p, q = shares, 1 - shares if meets is None else meets
     variance, off = counts.n * p * q, counts.broken - counts.n * p
-    pearson = float((off**2 / variance).sum()) / (len(counts.n) - PARAMETERS)
+    pearson = float((off**2 / variance).sum()) / (len(counts.n) - parameters)
     divisor = 1 + float(((q - p) * off / variance).mean())
     return max(1.0, pearson / divisor) if divisor > 0 else max(1.0, pearson)
 

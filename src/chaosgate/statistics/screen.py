@@ -21,13 +21,13 @@ DROP_LEVEL = 0.05
 """Level of the test for a drop."""
 
 
-def usable(counts: Counts) -> str | None:
-    """At least MIN_DOSES doses and MIN_CURVE_WINDOWS windows hold requests."""
+def usable(counts: Counts, least: int = MIN_DOSES, windows: int = MIN_CURVE_WINDOWS) -> str | None:
+    """At least `least` doses and `windows` windows hold requests."""
     doses = len(np.unique(counts.doses))
-    if doses < MIN_DOSES:
-        return f"{doses} of {MIN_DOSES} doses needed hold requests, dose 0 included; add doses to the sweep"
-    if len(counts.n) < MIN_CURVE_WINDOWS:
-        return f"{len(counts.n)} of {MIN_CURVE_WINDOWS} windows needed hold requests; add windows to each dose"
+    if doses < least:
+        return f"{doses} of {least} doses needed hold requests, dose 0 included; add doses to the sweep"
+    if len(counts.n) < windows:
+        return f"{len(counts.n)} of {windows} windows needed hold requests; add windows to each dose"
     return None
 
 

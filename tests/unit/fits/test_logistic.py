@@ -67,7 +67,7 @@ def test_a_fit_carries_its_curve_points_and_goodness() -> None:
     assert all(before.share <= after.share for before, after in pairwise(found.curve))
     at_threshold = min(found.curve, key=lambda point: abs(point.dose - found.value))
     assert at_threshold.share == pytest.approx(SHARE, abs=0.05)
-    assert set(found.goodness) == {"deviance", "dispersion", "background"}
+    assert set(found.goodness) == {"deviance", "dispersion", "background", "parameters"}
     assert found.goodness["dispersion"] >= 1
 
 

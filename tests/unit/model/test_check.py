@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
+import pytest
+
 from chaosgate.errors import dotted
 from chaosgate.model.base import Frozen
 from chaosgate.model.check import FAULT_LIST, FIT_LIST, OBJECTIVE_LIST, Draft, check
 from chaosgate.model.fault import Sweep, WireFault
-from chaosgate.model.fit import Fit
+from chaosgate.model.fit import Fit, Response
+from chaosgate.model.sli import SLIS
 from chaosgate.model.spec import Objective
 from chaosgate.units import Bound
 
@@ -23,7 +26,7 @@ class Burst(WireFault):
 
 
 def messages(fault: dict[str, Any], fit: dict[str, Any], objective: dict[str, Any], whole: bool = True) -> list[str]:
-    lists = {FAULT_LIST: (Burst, fault), FIT_LIST: (Fit, fit), OBJECTIVE_LIST: (Objective, objective)}
+    lists = {FAULT_LIST: (Burst, fault), FIT_LIST: (Knee, fit), OBJECTIVE_LIST: (Objective, objective)}
     data = {"spec": {path[1]: [item] for path, (_, item) in lists.items()}}
     valid: dict[Any, Frozen] = {(*path, 0): model.model_validate(item) for path, (model, item) in lists.items()}
     return [f"{dotted(one.path)}: {one.message}" for one in check(Draft(data, valid, whole))]
@@ -34,6 +37,14 @@ BURST = {
     "kind": "test.burst",
     "dose": {"parameter": "requests", "values": [5, 50], "hold": "1s", "washout": "1s"},
 }
+
+
+class Knee(Fit):
+    """A fit of any kind that asks for a bound and a share."""
+
+    response: Response
+
+
 KNEE = {"name": "knee", "kind": "any", "fault": "burst"}
 RESPONSE = {"sli": "ttft", "bound": "<= 300ms", "share": "5 %"}
 ROOM = {"name": "room", "fit": "knee"}
@@ -80,7 +91,17 @@ def test_a_recovery_is_that_of_the_last_fault() -> None:
 
 
 def test_a_name_is_not_called_unknown_where_the_list_itself_is_broken() -> None:
-    fit = Fit.model_validate({**KNEE, "response": RESPONSE})
+    fit = Knee.model_validate({**KNEE, "response": RESPONSE})
     for whole, expected in ((False, []), (True, ["unknown fault 'burst'; known: none"])):
         found = check(Draft({"spec": {"fits": [KNEE]}}, {(*FIT_LIST, 0): fit}, whole))
         assert [one.message for one in found] == expected
+
+
+def test_an_sli_that_lacks_its_module_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SLIS.get("bleu4"), "needs", "no_such_module")
+    knee = {**KNEE, "response": {"sli": "bleu4", "bound": ">= 80 %", "share": "5 %"}}
+    said = "read 'bleu4', which needs no_such_module, and that is not installed; install it: "
+    assert messages(BURST, knee, {"name": "words", "sli": "bleu4", "bound": ">= 80 %", "at": "baseline"}) == [
+        f"spec.fits[0].response.sli: {said}pip install 'chaosgate[quality]'",
+        f"spec.objectives[0].sli: {said}pip install 'chaosgate[quality]'",
+    ]

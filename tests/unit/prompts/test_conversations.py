@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from chaosgate.prompts.conversations import SESSIONS, TURNS, multi_turn, shared_prefix, two_tenant
+from chaosgate.prompts.conversations import (
+    SESSIONS,
+    TURNS,
+    USER_TURNS,
+    USERS,
+    multi_turn,
+    shared_prefix,
+    ten_turns,
+    two_tenant,
+)
 from chaosgate.prompts.prompt import Message, Prompt
 from chaosgate.prompts.words import CAPITALS, TENANT_CAPITALS
 
 SHARED = shared_prefix()
 TURN_BY_TURN = multi_turn()
 TENANTS = two_tenant()
+USERS_TURNS = ten_turns()
 
 
 def facts_of(text: str) -> dict[str, str]:
@@ -69,3 +79,23 @@ def test_two_tenants_ask_the_same_and_are_answered_differently() -> None:
         assert one.answer == TENANT_CAPITALS["tenant-a"][country]
         assert other.answer == TENANT_CAPITALS["tenant-b"][country]
         assert len({one.answer, other.answer, CAPITALS[country]}) == 3
+
+
+def test_ten_turns_of_a_user_ask_for_each_of_its_facts_once() -> None:
+    for user in range(USERS):
+        turns = USERS_TURNS[user::USERS]
+        told = facts_of(turns[0].messages()[0]["content"])
+        assert len(turns) == USER_TURNS == len(told)
+        assert sorted(turn.answer or "" for turn in turns) == sorted(told.values())
+        for number, turn in enumerate(turns):
+            assert len(turn.history) == 2 * number
+            assert told[turn.text.rpartition("?")[2].removesuffix("=")] == turn.answer
+            assert turn.entities == (turn.answer,)
+
+
+def test_users_have_the_same_keys_and_no_value_in_common() -> None:
+    told = [facts_of(turn.text) for turn in USERS_TURNS[:USERS]]
+    assert len({tuple(facts) for facts in told}) == 1
+    values = [value for facts in told for value in facts.values()]
+    assert len(set(values)) == len(values) == USERS * USER_TURNS
+    assert not set(values) & set(told[0])

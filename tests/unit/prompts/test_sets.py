@@ -23,6 +23,7 @@ DIGESTS = {
     "recall-24": "f9da380651ef35ba",
     "recall-8": "eb8061d378d9de69",
     "shared-prefix": "6c54cc90f44046c9",
+    "ten-turns": "daf726dc081cc46f",
     "two-tenant": "5398dc3a613124a8",
 }
 """The first digits of the SHA-256 of each set's lines."""
