@@ -34,6 +34,12 @@ GOALS = {
     "coverage_sets": AT_LEAST,
     "coverage_logistic": EXACT,
     "coverage_isotonic": AT_LEAST,
+    "coverage_segmented": AT_LEAST,
+    "coverage_phase": AT_LEAST,
+    "coverage_usl": EXACT,
+    "coverage_best": AT_LEAST,
+    "change_points_found": Goal(0.95),
+    "change_points_false_alarms": Goal(0.0, 0.05),
 }
 """By figure. Where a statistic is conservative by its make, only the lower end is asked for."""
 

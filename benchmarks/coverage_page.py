@@ -18,6 +18,12 @@ TITLES = {
     "coverage_sets": "Numbers of sets of answers: diversity, stability",
     "coverage_logistic": "Threshold of a logistic curve",
     "coverage_isotonic": "Crossing of a curve that only rises",
+    "coverage_segmented": "Knee of a segmented line",
+    "coverage_phase": "Critical load of a phase change",
+    "coverage_usl": "Peak of the Universal Scalability Law",
+    "coverage_best": "The best of several curves",
+    "change_points_found": "Change points: planted ones found within two windows",
+    "change_points_false_alarms": "Change points: alarms where nothing changed",
 }
 INTRO = """# Do the intervals hold?
 
@@ -79,7 +85,7 @@ def _section(studies: Sequence[Study], tallies: Mapping[str, Tally]) -> Iterator
     yield from _table([study for study in studies if study.right], tallies)
     wrong = [study for study in studies if not study.right]
     if wrong:
-        yield "\nUnder curves of another family, where nothing is promised:\n"
+        yield "\nBeyond what the method assumes, where nothing is promised:\n"
         yield from _table(wrong, tallies)
     reasons = {reason for study in studies for reason, _ in tallies[study.id].refusals}
     if reasons:
@@ -87,6 +93,11 @@ def _section(studies: Sequence[Study], tallies: Mapping[str, Tally]) -> Iterator
 
 
 def _table(studies: Sequence[Study], tallies: Mapping[str, Tally]) -> Iterator[str]:
+    if studies[0].event:
+        yield "| design | share of series |"
+        yield "|---|---|"
+        yield from (f"| {study.name} | {tallies[study.id].coverage:.3f} |" for study in studies)
+        return
     yield "| design | coverage | below | above | refused | open | width |"
     yield "|---|---|---|---|---|---|---|"
     for study in studies:

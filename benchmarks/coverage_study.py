@@ -34,11 +34,18 @@ class Trial:
         """The interval's length, None where an end is open."""
         return None if self.lower is None or self.upper is None else self.upper - self.lower
 
-    def halved(self) -> Trial:
-        """The same with both ends moved half the way to the value: an interval that is half as wide as it must be."""
+    def spoiled(self, is_event: bool) -> Trial:
+        """What a self-test must see: an interval half as wide as it must be, or the contrary of what happened."""
+        if is_event:
+            return event(not self.covers)
         middle = self.value if self.value is not None else self.truth
         ends = (None if end is None else (end + middle) / 2 for end in (self.lower, self.upper))
         return Trial(self.truth, self.value, *ends, refused=self.refused)
+
+
+def event(happened: bool) -> Trial:
+    """A trial of an event: it covers where it happened."""
+    return Trial(1.0, lower=float(happened), upper=float(happened))
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,8 @@ class Study:
     """Of the width."""
     scale: float = 1.0
     """What the width is multiplied by to be in `unit`."""
+    event: bool = False
+    """Whether a trial is something that happens or not, and its share is counted, not an interval and its coverage."""
     right: bool = True
     """Whether what is fitted has the family of what is drawn; where not, no bound is asked for."""
 
