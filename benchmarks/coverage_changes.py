@@ -1,4 +1,4 @@
-"""Studies of change points: how often a planted change is found near its place, and one is found where there is none."""
+"""Studies of change points: how often a planted change is found near its place, and one where nothing changed."""
 
 from __future__ import annotations
 
