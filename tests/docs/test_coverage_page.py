@@ -1,4 +1,4 @@
-"""The page on coverage is of the studies that the harness has, every fit kind is among them, and a seed repeats them."""
+"""The page on coverage is of the studies that the harness has, each fit kind among them, and a seed repeats them."""
 
 from __future__ import annotations
 
