@@ -39,10 +39,11 @@ class OnsetResponse:
         return self._fitted(onset_profile(counts.by_dose(), self.shape))
 
     def _fitted(self, profile: OnsetProfile) -> Threshold:
-        counts, freedom = self.counts, len(self.counts.n) - self.parameters
+        counts = self.counts
         shares = profile.best().breaks(counts.doses)
         spread = dispersion_about(counts, shares, self.parameters)
-        cut = profile.least + spread * critical(freedom)
+        # Windows of a dose at a share of 0 or 1 do not vary, and tell nothing of the dispersion.
+        cut = profile.least + spread * critical(counts.dispersion_within()[1])
         if reason := self._no_onset(profile, cut):
             return refused(counts, reason)
         lower, upper = profile.within(cut)

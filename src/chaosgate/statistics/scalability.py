@@ -1,10 +1,11 @@
 """The Universal Scalability Law through the throughput of a sweep over loads, and the load of its peak.
 
-X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)), N the load: Gunther, "Guerrilla Capacity Planning" (2007),
-chapter 4. Throughput is greatest at N* = sqrt((1 - contention) / coherency). The law is fitted to the logarithms of the
-windows' rates by least squares: the variance between windows is taken to be in proportion to the rate, as that of
-requests which share their window's weather is. N* being one of the parameters, its profile likelihood is at hand; with
-the variance unknown its cut-off is RSS (1 + F / freedom) (Seber & Wild, "Nonlinear Regression", 1989, section 5.4).
+X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)), N the load: Gunther, "Guerrilla Capacity Planning"
+(2007), chapter 4. Throughput is greatest at N* = sqrt((1 - contention) / coherency). The law is fitted to the
+logarithms of the windows' rates by least squares: the spread between windows is taken to be in proportion to the rate,
+as that of requests which share their window's weather is. N* being one of the parameters, its profile likelihood is at
+hand; with the variance unknown its cut-off is RSS (1 + F / freedom) (Seber & Wild, "Nonlinear Regression", 1989,
+section 5.4).
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ def test_the_first_to_tell_is_said_with_its_time_to_detect() -> None:
     section = change_section(view(SERIES.model_copy(update={"changes": (CHANGE,)})))
     assert section is not None
     assert section.first == (
-        "ttft-p95 changed from 50ms to 200ms at 21 s (95 % interval 20 to 22 s) and told it at 24 s, 3.2 s after a dose "
-        "of slow-wire came on. It was the first to tell."
+        "ttft-p95 changed from 50ms to 200ms at 21 s (95 % interval 20 to 22 s) and told it at 24 s, 3.2 s after a "
+        "dose of slow-wire came on. It was the first to tell."
     )
     assert section.plot.startswith("<svg")
 

@@ -23,7 +23,7 @@ def test_the_strength_of_a_change_is_that_of_the_rank_sum() -> None:
     for before in (5, 20, 33):
         statistic = mannwhitneyu(values[:before], values[before:]).statistic
         after = 40 - before
-        # Mann & Whitney: mean n1 n2 / 2, variance n1 n2 (N + 1) / 12; ranks divided by N in place of N - 1 give N / (N - 1).
+        # Mann & Whitney: mean n1 n2 / 2, variance n1 n2 (N + 1) / 12; ranks over N, not N - 1.
         z2 = (statistic - before * after / 2) ** 2 / (before * after * 41 / 12)
         assert strengths[before - SIDE] == pytest.approx(z2 * 40 / 39)
 
