@@ -27,6 +27,7 @@ from pathlib import Path
 
 import coverage_changes
 import coverage_fits
+import coverage_history
 import coverage_page
 import coverage_slis
 import coverage_store
@@ -40,7 +41,11 @@ CHUNK = 10
 SELFTEST_TRIALS = 200
 
 
-STUDIES = {study.id: study for module in (coverage_slis, coverage_fits, coverage_changes) for study in module.studies()}
+STUDIES = {
+    study.id: study
+    for module in (coverage_slis, coverage_fits, coverage_changes, coverage_history)
+    for study in module.studies()
+}
 Trials = Mapping[str, Sequence[Trial]]
 Tallies = Mapping[str, Tally]
 

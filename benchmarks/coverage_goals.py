@@ -38,6 +38,8 @@ GOALS = {
     "coverage_phase": AT_LEAST,
     "coverage_usl": EXACT,
     "coverage_best": AT_LEAST,
+    "history_false_alarms": Goal(0.0, 0.05),
+    "coverage_trend": AT_LEAST,
     "change_points_found": Goal(0.95),
     "change_points_false_alarms": Goal(0.0, 0.05),
 }

@@ -22,6 +22,8 @@ TITLES = {
     "coverage_phase": "Critical load of a phase change",
     "coverage_usl": "Peak of the Universal Scalability Law",
     "coverage_best": "The best of several curves",
+    "history_false_alarms": "History: an ordinary run is called worse",
+    "coverage_trend": "Trend of a threshold over versions",
     "change_points_found": "Change points: planted ones found within two windows",
     "change_points_false_alarms": "Change points: alarms where nothing changed",
 }
