@@ -3,6 +3,7 @@
     python benchmarks/coverage.py                       a table: coverage, width and refusals of each study
     python benchmarks/coverage.py --json                one JSON object a figure: name, value, unit, goal, peers
     python benchmarks/coverage.py --only logistic       studies with this in their name
+    python benchmarks/coverage.py --missing --write docs    simulates what is not kept yet, and writes the page anew
     python benchmarks/coverage.py --selftest            intervals of half the width must miss the goal
     python benchmarks/coverage.py --write docs          keeps tallies in coverage.json, writes docs/coverage.md
 
@@ -50,12 +51,13 @@ Trials = Mapping[str, Sequence[Trial]]
 Tallies = Mapping[str, Tally]
 
 
-def chosen(only: str | None) -> list[Study]:
-    """The studies whose id holds `only`."""
+def chosen(only: str | None, missing: bool) -> list[Study]:
+    """The studies whose id holds `only`; of these, if only the `missing` are wanted, those that no tally is kept of."""
     found = [study for study in STUDIES.values() if only is None or only in study.id]
     if not found:
         sys.exit(f"--only {only}: no study is called so; there are: {', '.join(STUDIES)}")
-    return found
+    kept = coverage_store.read() if missing else {}
+    return [study for study in found if study.id not in kept]
 
 
 def run_chunk(job: tuple[str, int, int, int]) -> list[Trial]:
@@ -119,6 +121,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=TrialPlan.seed)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", metavar="TEXT")
+    parser.add_argument("--missing", action="store_true", help="only studies that coverage.json has no tally of")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="of coverage.md and images/")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--selftest", action="store_true")
@@ -129,7 +132,7 @@ def main() -> None:
     """Simulate what was asked for."""
     words = parse()
     plan = TrialPlan(words.trials or (SELFTEST_TRIALS if words.selftest else TrialPlan.trials), words.seed)
-    found = run_all(chosen(words.only), plan, words.processes)
+    found = run_all(chosen(words.only, words.missing), plan, words.processes)
     if words.selftest:
         selftest({study.id: trials for study, trials in found})
         return

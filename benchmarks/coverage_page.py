@@ -34,8 +34,8 @@ judges a run, and the share of intervals that hold the truth is counted. Windows
 real server, where requests of one window share its weather: counts are beta-binomial, latencies have a lognormal factor
 a window, rates a gamma factor. An interval that took requests for independent would fail here.
 
-Written by `python benchmarks/coverage.py --write docs`; simulated {dates}, {trials:,} experiments a study from
-seed {seed}. The same seed gives the same figures on any machine. Settings `{digest}`.
+Written by `python benchmarks/coverage.py --write docs`; simulated {dates}, {trials:,} experiments a study, where
+the tables name no other number, from seed {seed}. The same seed gives the same figures on any machine. Settings `{digest}`.
 
 Of {trials:,} experiments a share near 95 % is itself known to one and a half percentage points either way.
 """
@@ -98,11 +98,17 @@ def _table(studies: Sequence[Study], tallies: Mapping[str, Tally]) -> Iterator[s
     if studies[0].event:
         yield "| design | share of series |"
         yield "|---|---|"
-        yield from (f"| {study.name} | {tallies[study.id].coverage:.3f} |" for study in studies)
+        yield from (f"| {_name(study, tallies)} | {tallies[study.id].coverage:.3f} |" for study in studies)
         return
     yield "| design | coverage | below | above | refused | open | width |"
     yield "|---|---|---|---|---|---|---|"
     for study in studies:
         each = tallies[study.id]
         numbers = f"{each.coverage:.3f} | {each.below} | {each.above} | {each.refused:.1%} | {each.open}"
-        yield f"| {study.name} | {numbers} | {each.width_text(study)} |"
+        yield f"| {_name(study, tallies)} | {numbers} | {each.width_text(study)} |"
+
+
+def _name(study: Study, tallies: Mapping[str, Tally]) -> str:
+    """The design, with the number of experiments where it is another than planned."""
+    trials = tallies[study.id].trials
+    return study.name if trials == TrialPlan.trials else f"{study.name} ({trials} experiments)"
