@@ -35,7 +35,8 @@ real server, where requests of one window share its weather: counts are beta-bin
 a window, rates a gamma factor. An interval that took requests for independent would fail here.
 
 Written by `python benchmarks/coverage.py --write docs`; simulated {dates}, {trials:,} experiments a study, where
-the tables name no other number, from seed {seed}. The same seed gives the same figures on any machine. Settings `{digest}`.
+the tables name no other number, from seed {seed}. The same seed gives the same figures on any machine.
+Settings `{digest}`.
 
 Of {trials:,} experiments a share near 95 % is itself known to one and a half percentage points either way.
 """
