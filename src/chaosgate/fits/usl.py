@@ -13,8 +13,9 @@ from chaosgate.units import Dimension
 class Usl(Fit):
     """Gunther's Universal Scalability Law through throughput by load: contention bends it, coherency makes it fall.
 
-    The dose must be a load, such as requests in flight; the response's SLI is a rate, such as token-rate. The threshold
-    is the load at which throughput is greatest, sqrt((1 - contention) / coherency). Windows at load 0 are left out.
+    The dose must be a load, such as requests in flight; the response's SLI is a rate, such as tokens-per-second. The
+    threshold is the load at which throughput is greatest, sqrt((1 - contention) / coherency). Windows at load 0 are
+    left out.
     """
 
     reads: ClassVar[Literal["breaks", "amounts"]] = "amounts"

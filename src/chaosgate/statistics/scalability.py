@@ -81,6 +81,7 @@ class Scalability:
         if len(windows.loads) < MIN_WINDOWS:
             return self._refused(f"{len(windows.loads)} of {MIN_WINDOWS} windows needed brought a rate; add windows")
         peaks = _peaks(windows.loads)
+        peaks = _around(peaks, int(_profile(windows, peaks)[0].argmin()))
         squares, contentions = _profile(windows, peaks)
         best = int(squares.argmin())
         law = _law(windows, float(peaks[best]), float(contentions[best]))
@@ -201,6 +202,12 @@ def _peaks(loads: Floats) -> Floats:
     )
 
 
+def _around(peaks: Floats, best: int) -> Floats:
+    """The candidates, and more of them around the best."""
+    low, high = peaks[max(best - 1, 0)], peaks[min(best + 1, len(peaks) - 1)]
+    return np.unique(np.concatenate([peaks, np.geomspace(low, high, 2 * REFINED)]))
+
+
 def _profile(windows: Rates, peaks: Floats) -> tuple[Floats, Floats]:
     """For each peak the least sum of squares over contentions, and the contention of it."""
     # Evenly in the square root: small contentions matter most.
@@ -240,6 +247,7 @@ def _ends(peaks: Floats, squares: Floats, cut: float) -> tuple[float | None, flo
 
 
 def _between(peaks: Floats, squares: Floats, inside: int, outside: int, cut: float) -> float:
-    """Where between two candidates the squares reach `cut`, by a straight line over the logarithm of the peak."""
-    part = (cut - squares[inside]) / (squares[outside] - squares[inside])
+    """Where between two candidates the squares reach `cut`: as a parabola over the logarithm of the peak does."""
+    low, high, wanted = np.sqrt(np.array([squares[inside], squares[outside], cut]) - squares.min())
+    part = (wanted - low) / (high - low)
     return float(peaks[inside] * (peaks[outside] / peaks[inside]) ** part)

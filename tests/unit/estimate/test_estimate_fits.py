@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from simulated_run import Conditions, passing_fits, passing_run, simulate
+from simulated_run import KNEE, Conditions, passing_fits, passing_run, simulate, stream_spec
 
 from chaosgate.estimate import fit_run
 from chaosgate.estimate.breaks import breaks
 from chaosgate.fits.logistic import Logistic
+from chaosgate.fits.usl import Usl
 from chaosgate.model.fit import DoseWindow, Threshold
 from chaosgate.model.observation import Sample
 from chaosgate.model.sli import SLIS
@@ -55,6 +56,22 @@ def test_a_fit_is_given_every_window_of_its_sweep(monkeypatch: pytest.MonkeyPatc
     # A failed request breaks the bound at any dose, and every request does at the largest one.
     assert all(window.broken > 0 for window in given)
     assert all(window.broken == window.n for window in given if window.dose == 0.32)
+
+
+def test_a_fit_of_amounts_is_given_what_came_in_how_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[DoseWindow] = []
+
+    def fit(self: Usl, windows: Sequence[DoseWindow], seed: int, dimension: str = "number") -> Threshold:
+        given.extend(windows)
+        return Threshold(outcome="refused", value=None, lower=None, upper=None, n=0, windows=len(windows), reason="x")
+
+    monkeypatch.setattr(Usl, "fit", fit)
+    peak = {"name": "peak", "kind": "usl", "fault": "slow-wire", "response": {"sli": "request-rate"}}
+    fit_run(simulate(stream_spec(fits=(KNEE, peak))))
+
+    assert len(given) == 26
+    assert {round(window.seconds, 6) for window in given} == {2.0}
+    assert all(window.amount == window.n for window in given)
 
 
 def test_the_knee_of_the_passing_run() -> None:

@@ -97,6 +97,26 @@ def test_a_name_is_not_called_unknown_where_the_list_itself_is_broken() -> None:
         assert [one.message for one in found] == expected
 
 
+class Peak(Fit):
+    """A fit of any kind that reads amounts."""
+
+    reads: ClassVar[Literal["breaks", "amounts"]] = "amounts"
+
+
+@pytest.mark.parametrize(
+    ("sli", "said"),
+    [
+        ("tokens-per-second", []),
+        ("ttft", ["read 'ttft'; fit 'any' needs a rate: write one of goodput, request-rate, tokens-per-second"]),
+        ("request-rat", ["unknown SLI 'request-rat'; did you mean 'request-rate'?"]),
+    ],
+)
+def test_a_fit_of_amounts_asks_for_a_rate(sli: str, said: list[str]) -> None:
+    fit = Peak.model_validate({**KNEE, "response": {"sli": sli}})
+    found = check(Draft({"spec": {"faults": [BURST], "fits": [KNEE]}}, {(*FIT_LIST, 0): fit}, True))
+    assert [one.message for one in found] == said
+
+
 def test_an_sli_that_lacks_its_module_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SLIS.get("bleu4"), "needs", "no_such_module")
     knee = {**KNEE, "response": {"sli": "bleu4", "bound": ">= 80 %", "share": "5 %"}}
