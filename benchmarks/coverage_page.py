@@ -69,6 +69,10 @@ def _lines(studies: Sequence[Study], known: Sequence[Study], kept: Mapping[str, 
         digest=settings_digest(studies, plan),
     )
     yield from _figures(known, tallies)
+    missing = [study.id for study in studies if study.id not in kept]
+    if missing:
+        yield "\nNot simulated yet (`python benchmarks/coverage.py --missing --write docs` does that):\n"
+        yield from (f"- `{id_}`" for id_ in missing)
     yield READING
     yield "![Coverage of every study with its goal](images/coverage-studies.svg)"
     for figure in dict.fromkeys(study.figure for study in known):
