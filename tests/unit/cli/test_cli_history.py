@@ -97,6 +97,7 @@ def test_history_draws_its_plot_and_prints_json(state: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(300)
 def test_the_history_may_come_from_mlflow(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
     monkeypatch.delenv("MLFLOW_RUN_ID", raising=False)
