@@ -100,6 +100,7 @@ bench: setup
 	$(BIN)/python benchmarks/drill.py
 	$(BIN)/python benchmarks/compile.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/coverage.py
 
 clean:
 	rm -rf .venv $(TORCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis

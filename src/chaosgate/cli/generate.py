@@ -16,6 +16,7 @@ from chaosgate.planner import CLUSTER, make_plan
 from chaosgate.prompts.assistant_log import drawn_log
 from chaosgate.prompts.lines import write_prompts
 from chaosgate.report.comparison import comparison_schema
+from chaosgate.report.history import history_schema
 from chaosgate.report.machine import run_report_schema
 
 Provider = Callable[[Path], Mapping[str, str]]
@@ -28,6 +29,7 @@ def schemas(root: Path) -> dict[str, str]:
         "schemas/chaos-profile.v1.json": profile_schema_text(),
         "schemas/run-report.v1.json": run_report_schema(),
         "schemas/run-comparison.v1.json": comparison_schema(),
+        "schemas/run-history.v1.json": history_schema(),
     }
 
 

@@ -16,6 +16,7 @@ from chaosgate.cli.completion import completion
 from chaosgate.cli.engine import engine
 from chaosgate.cli.explain import explain
 from chaosgate.cli.gateway import gateway
+from chaosgate.cli.history import gate, history
 from chaosgate.cli.load import load
 from chaosgate.cli.rbac import rbac
 from chaosgate.cli.reports import compare, report
@@ -89,7 +90,7 @@ def chaosgate() -> None:
 COMMANDS = (
     *(init, validate, explain, catalogue, plan, compile_, rbac),
     *(run, attach, status, logs, abort, schedule),
-    *(report, compare, record, cleanup, engine, gateway, load, completion),
+    *(report, compare, gate, history, record, cleanup, engine, gateway, load, completion),
 )
 
 for command in COMMANDS:

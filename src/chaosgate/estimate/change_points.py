@@ -16,7 +16,6 @@ from chaosgate.model.observation import Sample
 from chaosgate.model.result import ChangePoint, SliChanges, finite
 from chaosgate.model.sli import SLIS, SliRef, resolve_sli
 from chaosgate.model.spec import ChaosSpec
-from chaosgate.statistics.binomial import LEVEL
 from chaosgate.statistics.ranks import quantile_of
 
 if TYPE_CHECKING:
@@ -40,13 +39,15 @@ class Slice:
 def find_changes(run: RunData, windows: RunWindows) -> tuple[SliChanges, ...]:
     """The changes of each SLI that the spec judges, over the whole run after its warm-up.
 
-    The run is cut into slices of equal length, in whole seconds. The SLIs share the false alarms of 5 % among them.
+    The run is cut into slices of equal length, in whole seconds. The SLIs share the false alarms among them: 4 %.
     What its client cancelled, and what passed no filter, is left out.
     """
+    from chaosgate.statistics.change_points import ALARMS
+
     slices = cut(_samples(run, windows))
     slis = watched(run.spec)
     ons = _ons(windows)
-    return tuple(_changes(sli, slices, (1 - LEVEL) / len(slis), run.spec.spec.workload.seed, ons) for sli in slis)
+    return tuple(_changes(sli, slices, ALARMS / len(slis), run.spec.spec.workload.seed, ons) for sli in slis)
 
 
 def watched(spec: ChaosSpec) -> list[SliRef]:

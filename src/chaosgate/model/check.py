@@ -36,6 +36,7 @@ BREAKER_LIST: DataPath = ("spec", "breakers")
 FILTER_LIST: DataPath = ("spec", "filters")
 OBJECTIVE_LIST: DataPath = ("spec", "objectives")
 STEADY_LIST: DataPath = ("spec", "steadyState", "objectives")
+HISTORY_LIST: DataPath = ("spec", "gate", "history", "bounds")
 SLO_LIST: DataPath = ("spec", "slo")
 SEMANTIC: DataPath = ("spec", "steadyState", "semantic")
 STOP_LIST: DataPath = ("spec", "safety", "stopWhen")
@@ -89,6 +90,7 @@ def check(draft: Draft) -> list[Problem]:
     problems += _addresses(draft)
     problems += _scorer(draft)
     problems += _embeddings(draft)
+    problems += _history(draft)
     for path, item in draft.valid.items():
         match item:
             case Fault():
@@ -325,6 +327,13 @@ def _scorer(draft: Draft) -> Iterator[Problem]:
     bound = value_at(draft.data, (*SEMANTIC, "bound"))
     with suppress(ValueError):
         yield from _dimension((*SEMANTIC, "bound"), Bound.parse(bound), "share", "the mean of scores")
+
+
+def _history(draft: Draft) -> Iterator[Problem]:
+    for index, bound in enumerate(_listed(draft.data, HISTORY_LIST)):
+        name = value_at(bound, ("objective",))
+        if isinstance(name, str):
+            yield from _known(draft, OBJECTIVE_LIST, "objective", name, (*HISTORY_LIST, index, "objective"))
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from chaosgate.model.fault import Fault
 from chaosgate.model.filter import Filter, passes_unguarded
 from chaosgate.model.fit import Fit
 from chaosgate.model.gauges import Metrics
+from chaosgate.model.history import GateHistory
 from chaosgate.model.labels import Labels
 from chaosgate.model.observation import MIN_WINDOWS, RequestBound
 from chaosgate.model.safety import Safety
@@ -222,6 +223,8 @@ class Gate(Frozen):
 
     on_uncertain: Literal["inconclusive", "fail", "warn"] = "inconclusive"
     """The verdict of such an objective."""
+    history: GateHistory | None = None
+    """What `chaosgate gate` compares a run with; left out, the band of the last five accepted runs."""
 
 
 class Schedule(Frozen):
@@ -319,8 +322,8 @@ class ChaosSpec(Frozen):
     def digested(self) -> dict[str, Any]:
         """What the digest is of.
 
-        Left out: metadata, the target's engine, model, endpoint and kubernetes, safety, metrics, tracking, schedule and
-        the parameters' declarations (their values stand in the resolved spec).
+        Left out: metadata, the target's engine, model, endpoint and kubernetes, safety, metrics, tracking, schedule,
+        the gate's history and the parameters' declarations (their values stand in the resolved spec).
         """
         body: dict[str, Any] = self.to_json()["spec"]
         for key in ("safety", "metrics", "tracking", "schedule", "parameters"):
@@ -338,6 +341,8 @@ class ChaosSpec(Frozen):
         for objective in body["objectives"]:
             if objective["change"] is None:
                 objective.pop("change")
+        # What a run is compared with afterwards changes nothing of it, and must not cut it off from its history.
+        body["gate"].pop("history")
         return body
 
 

@@ -19,6 +19,9 @@ import numpy as np
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.binomial import LEVEL
 
+ALARMS = 0.04
+"""How often a series of one level raises an alarm. The permutation test is exact: at 5 % every other count of 1,000
+series without a change would lie above 5 %."""
 SIDE = 3
 """Windows on either side of a change: fewer are outliers."""
 PERMUTATIONS = 1999
@@ -47,7 +50,7 @@ class Change:
     after: float
 
 
-def change_points(values: Floats, seed: int, level: float = 1 - LEVEL) -> list[Change]:
+def change_points(values: Floats, seed: int, level: float = ALARMS) -> list[Change]:
     """The changes of `values` in their order, none for a series of one level; repeatable from `seed`.
 
     `values` are finite. Of several series that are searched together each gets its part of `level`.

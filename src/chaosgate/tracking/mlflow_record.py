@@ -48,7 +48,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class _Store:
+class Store:
     """An open tracking store, and the chaosgate run that is written or looked for in it."""
 
     client: Any
@@ -71,7 +71,7 @@ def record_run(tracked: TrackedRun, state: Path | None) -> str:
     With MLFLOW_RUN_ID set, that run becomes the parent and stays open. A TrackingError says when MLflow is not
     installed, cannot be reached (after about 10 s at most) or refuses.
     """
-    with _open(tracking_uri(tracked.spec, state), tracked.run) as store:
+    with open_store(tracking_uri(tracked.spec, state), tracked.run) as store:
         name = tracked.spec.spec.tracking.experiment
         place = _locate(store, name)
         experiment = place.experiment or _create_experiment(store, name)
@@ -91,13 +91,13 @@ def record_run(tracked: TrackedRun, state: Path | None) -> str:
 
 def seal_run(run: str, spec: ChaosSpec, state: Path | None, clean: bool) -> None:
     """Seal the record of `run` clean or unclean; a TrackingError when it was never recorded, or as in `record_run`."""
-    with _open(tracking_uri(spec, state), run) as store:
+    with open_store(tracking_uri(spec, state), run) as store:
         store.client.set_tag(_recorded(store, spec).info.run_id, SEAL_TAG, "clean" if clean else "unclean")
 
 
 def recorded_digest(run: str, spec: ChaosSpec, state: Path | None) -> str | None:
     """The digest of the record of `run` in MLflow, None where it holds none; a TrackingError as in `record_run`."""
-    with _open(tracking_uri(spec, state), run) as store:
+    with open_store(tracking_uri(spec, state), run) as store:
         parent = _recorded(store, spec)
         names = {file.path for file in store.client.list_artifacts(parent.info.run_id, "conclude")}
         step = "conclude" if f"conclude/{RECORD.file}" in names else "deploy"
@@ -108,11 +108,11 @@ def recorded_digest(run: str, spec: ChaosSpec, state: Path | None) -> str | None
 
 def fetch_run(run: str, spec: ChaosSpec, state: Path | None, folder: Path) -> None:
     """Every file of `run` that MLflow holds, into `folder`; a TrackingError when it was never recorded."""
-    with _open(tracking_uri(spec, state), run) as store:
+    with open_store(tracking_uri(spec, state), run) as store:
         store.client.download_artifacts(_recorded(store, spec).info.run_id, "", str(folder))
 
 
-def _recorded(store: _Store, spec: ChaosSpec) -> Any:
+def _recorded(store: Store, spec: ChaosSpec) -> Any:
     """The MLflow run that holds the store's run."""
     parent = _locate(store, spec.spec.tracking.experiment).runs.get("")
     if parent is None or parent.data.tags.get(RUN_TAG) != store.run:
@@ -124,12 +124,12 @@ def _recorded(store: _Store, spec: ChaosSpec) -> Any:
 
 
 @contextmanager
-def _open(uri: str, run: str) -> Iterator[_Store]:
+def open_store(uri: str, run: str) -> Iterator[Store]:
     """The store at `uri`; whatever goes wrong while it is open is a TrackingError that names it."""
     client, entities = _import_mlflow(run)
     check_reachable(uri, run)
     try:
-        yield _Store(client(uri), entities, uri, run)
+        yield Store(client(uri), entities, uri, run)
     except TrackingError:
         raise
     except Exception as error:
@@ -162,7 +162,7 @@ def _network_cause(error: BaseException | None) -> BaseException | None:
     return None
 
 
-def _locate(store: _Store, experiment: str) -> _Place:
+def _locate(store: Store, experiment: str) -> _Place:
     """The run by its tag in its experiment, else the run the environment attaches to, else nothing yet."""
     found = store.client.get_experiment_by_name(experiment)
     if found is not None:
@@ -176,12 +176,12 @@ def _locate(store: _Store, experiment: str) -> _Place:
     return _Place(None, {})
 
 
-def _runs(store: _Store, experiment: str) -> dict[str, Any]:
+def _runs(store: Store, experiment: str) -> dict[str, Any]:
     found = store.client.search_runs([experiment], f"tags.`{RUN_TAG}` = '{store.run}'", max_results=1000)
     return {run.data.tags.get(FAULT_TAG, ""): run for run in found}
 
 
-def _refuse_foreign(store: _Store, parent: Any) -> None:
+def _refuse_foreign(store: Store, parent: Any) -> None:
     holds = parent.data.tags.get(RUN_TAG, store.run)
     if holds != store.run:
         raise TrackingError(
@@ -190,11 +190,11 @@ def _refuse_foreign(store: _Store, parent: Any) -> None:
         )
 
 
-def _create_experiment(store: _Store, name: str) -> str:
+def _create_experiment(store: Store, name: str) -> str:
     return str(store.client.create_experiment(name, artifact_location=artifact_location(store.uri)))
 
 
-def _write(store: _Store, run: Any, page: Page, stamp: int) -> None:
+def _write(store: Store, run: Any, page: Page, stamp: int) -> None:
     """Parameters that are new, all tags, all points: a batch is one call, however many it holds."""
     run_id, log = run.info.run_id, store.client.log_batch
     new = _new_params(run, page.params)
@@ -219,7 +219,7 @@ def _new_params(run: Any, params: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in params.items() if key not in held}
 
 
-def _finish(store: _Store, parent: Any, status: str, ended: int) -> None:
+def _finish(store: Store, parent: Any, status: str, ended: int) -> None:
     """Mark the record unsealed unless it has a seal, and end the run unless it belongs to someone else."""
     run_id = parent.info.run_id
     if SEAL_TAG not in parent.data.tags:
@@ -232,7 +232,7 @@ def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _upload(store: _Store, parent: Any, files: Mapping[str, Path]) -> None:
+def _upload(store: Store, parent: Any, files: Mapping[str, Path]) -> None:
     """The files as artifacts under their names in the run, wherever they lie."""
     with tempfile.TemporaryDirectory() as folder:
         for name, file in files.items():

@@ -18,6 +18,7 @@ from chaosgate.tracking.points import Point
 RUN_TAG = "chaosgate.run"
 FAULT_TAG = "chaosgate.fault"
 SEAL_TAG = "chaosgate.seal"
+DIGEST_TAG = "chaosgate.spec_digest"
 COMMIT_TAG = "mlflow.source.git.commit"
 """MLflow's own tag: its UI shows it as the version of a run."""
 MAX_REASON = 250
@@ -60,7 +61,7 @@ def run_page(tracked: TrackedRun) -> Page:
 
 def fault_page(tracked: TrackedRun, fault: Fault) -> Page:
     """A child's page: one fault's parameters, its estimates by dose, its witness, its fits and its time series."""
-    tags = {RUN_TAG: tracked.run, FAULT_TAG: fault.name, "chaosgate.spec_digest": tracked.spec.digest()}
+    tags = {RUN_TAG: tracked.run, FAULT_TAG: fault.name, DIGEST_TAG: tracked.spec.digest()}
     params = {**flat("fault", fault.to_json()), "seed": str(tracked.spec.spec.workload.seed)}
     return Page(f"{tracked.run}/{fault.name}", params, _distinct(_fault_points(tracked, fault)), tags)
 
@@ -87,7 +88,7 @@ def _run_tags(tracked: TrackedRun) -> dict[str, str]:
         "chaosgate.verdict": tracked.verdict.verdict,
         "chaosgate.reason": cut(_deciding_reason(tracked.verdict), MAX_REASON),
         "chaosgate.spec": tracked.spec.metadata.name,
-        "chaosgate.spec_digest": tracked.spec.digest(),
+        DIGEST_TAG: tracked.spec.digest(),
         "chaosgate.engine": tracked.spec.spec.target.engine,
     }
     for card in tracked.estimates.scorers if tracked.estimates else ():
