@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from chaosgate.estimate.comparisons import compare_run
 from chaosgate.estimate.change_points import find_changes
+from chaosgate.estimate.comparisons import compare_run
 from chaosgate.estimate.data import PhaseData, RunData
 from chaosgate.estimate.fits import fit_run
 from chaosgate.estimate.gauges import shown_gauges
 from chaosgate.estimate.health import make_health
 from chaosgate.estimate.objectives import Estimator, baseline_estimate, dose_table, estimate_objective
-from chaosgate.estimate.scorers import prepare_scorers, used_scorers
 from chaosgate.estimate.outcomes import outcome_rows
+from chaosgate.estimate.scorers import prepare_scorers, used_scorers
 from chaosgate.estimate.semantic import semantic_state
 from chaosgate.estimate.series import make_series
 from chaosgate.estimate.times import times_of

@@ -74,8 +74,8 @@ def relative_difference(first: Arm, second: Arm) -> Difference:
     """`second` over `first` less 1, with its 95 % interval: the difference of their logarithms, taken back.
 
     MOVER holds for whatever has an interval, so for a logarithm too (Zou & Donner 2008, section 3). Nothing is relative
-    to a first value that is not above 0. A second value of 0 has no logarithm; it is all of a fall, and the upper end is
-    that of the two ends.
+    to a first value that is not above 0. A second value of 0 has no logarithm; it is all of a fall, and the upper end
+    is that of the two ends.
     """
     if first.value is None or first.value <= 0:
         return Difference(None, None, None)

@@ -33,7 +33,9 @@ def offered(*words: str) -> list[str]:
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in items]
 
 
-@pytest.mark.parametrize("verb", ["status", "logs", "abort", "report", "compare", "gate", "history", "record", "cleanup"])
+@pytest.mark.parametrize(
+    "verb", ["status", "logs", "abort", "report", "compare", "gate", "history", "record", "cleanup"]
+)
 def test_runs_are_offered(verb: str) -> None:
     assert offered(verb, "") == ["drill-1", "nightly-2"]
     assert offered(verb, "n") == ["nightly-2"]
