@@ -20,6 +20,8 @@ class Frozen(BaseModel):
     """Immutable data read from YAML or JSON in camelCase and written back the same way."""
 
     model_config = ConfigDict(
+        # A command uses a few of many models: built when they are first used, they do not delay its start.
+        defer_build=True,
         frozen=True,
         extra="forbid",
         alias_generator=to_camel,
