@@ -91,7 +91,7 @@ def test_what_a_margin_comes_to() -> None:
 
 def test_a_control_that_drifts_is_seen_by_what_a_change_judges() -> None:
     spec = stream_spec(fits=(), objectives=(slower("<= +50ms"),))
-    drift = estimate_run(simulate(spec, Conditions(drift=0.3))).health.drift
+    drift = estimate_run(simulate(spec, Conditions(drift=0.1))).health.drift
 
     assert any("the controls drifted" in sentence and "ttft-p95 <= " in sentence for sentence in drift)
     assert not estimate_run(simulate(spec)).health.drift

@@ -26,7 +26,8 @@ def test_nothing_is_looked_up_where_no_sli_reads_it() -> None:
 def test_every_prompt_of_the_workload_is_known_by_the_name_that_its_requests_have() -> None:
     known = known_prompts(spec("recall-accuracy"))
     assert len(known) == 24
-    assert known[None, "recall-24/5"] == Known(prompt_set("recall-24").prompts[5].answer)
+    prompt = prompt_set("recall-24").prompts[5]
+    assert known[None, "recall-24/5"] == Known(prompt.answer, text=prompt.messages()[-1]["content"])
 
 
 def test_entities_of_other_conversations_are_strangers_and_those_of_the_own_are_not() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chaosgate.errors import dotted
+from chaosgate.fits.logistic import Logistic
 from chaosgate.model.answer_checks import unchecked_embeddings
 from chaosgate.model.fit import Fit
 from chaosgate.model.source import DataPath
@@ -17,7 +18,7 @@ LOW: Any = {"dose": "<= 100ms"}
 
 def fit(name: str, sli: str, fault: str = "slow") -> Fit:
     response = {"sli": sli, "bound": ">= 85 %", "share": "5 %"}
-    return Fit.model_validate({"name": name, "kind": "any", "fault": fault, "response": response})
+    return Logistic.model_validate({"name": name, "kind": "logistic", "fault": fault, "response": response})
 
 
 FITS = {"near": fit("near", "semantic-similarity"), "truth": fit("truth", "answer-accuracy"), "odd": fit("odd", "x")}
