@@ -85,8 +85,8 @@ def test_keys_without_a_value_are_not_written() -> None:
         ('{"prompt": "a", "accepted": 1, "suggestion": ""}', "accepted: read 1; write true or false"),
         (
             '{"prompt": "a", "anser": "b"}',
-            "anser: unknown key 'anser'; did you mean 'answer'? allowed: accepted, answer, form, maxTokens, messages, "
-            "prompt, session, suggestion, tenant",
+            "anser: unknown key 'anser'; did you mean 'answer'? allowed: accepted, answer, entities, form, maxTokens, "
+            "messages, prompt, session, suggestion, tenant",
         ),
         ('{"prompt": "a", "form": "jsn"}', "form: read 'jsn'; write 'text' or 'json'; did you mean 'json'?"),
         ('{"messages": []}', "`messages` ends with what is asked, a message of the role `user`"),
@@ -158,3 +158,12 @@ def test_what_is_wrong_with_a_session(lines: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         read_prompts(lines.encode(), "p.jsonl")
     assert str(refused.value) == said
+
+
+def test_entities_are_read_and_written_and_have_a_word() -> None:
+    line = '{"prompt": "1?", "entities": ["order 17", "Ada"]}\n'
+    (prompt,) = read_prompts(line.encode(), "p.jsonl")
+    assert prompt.entities == ("order 17", "Ada")
+    assert write_prompts([prompt]) == line
+    with pytest.raises(UsageError, match=r"read '\?\?'; an entity has a word, by which it is found in an answer"):
+        read_prompts(b'{"prompt": "1?", "entities": ["??"]}', "p.jsonl")
