@@ -115,10 +115,10 @@ class _Sides:
 
     @cached_property
     def _comparable(self) -> bool:
-        """Whether requests have numbers of their own, and enough windows have any."""
+        """Whether requests have numbers of their own, enough windows have any, and all can be put in order."""
         if self.kind.statistic in ("rate", "set"):
             return False
-        return all(sum(map(len, strata)) >= MIN_WINDOWS for strata in self._strata)
+        return all(sum(map(len, strata)) >= MIN_WINDOWS and _in_order(strata) for strata in self._strata)
 
     @cached_property
     def _strata(self) -> tuple[list[list[Floats]], list[list[Floats]]]:
@@ -133,6 +133,11 @@ def _strata(kind: type[Sli], windows: Sequence[Window]) -> list[list[Floats]]:
         if len(values):
             found.setdefault(window.dose, []).append(values)
     return list(found.values())
+
+
+def _in_order(strata: Sequence[Sequence[Floats]]) -> bool:
+    """Whether all values are numbers, or +inf for the requests that failed: others come of data that was spoilt."""
+    return all(bool((values > -np.inf).all()) for windows in strata for values in windows)
 
 
 def numbers_of(estimate: Estimate) -> Numbers:

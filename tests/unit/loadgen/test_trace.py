@@ -75,6 +75,8 @@ def test_one_token(trace: Trace) -> None:
         "tenant": None,
         "why": None,
         "warmup": False,
+        "said": None,
+        "logprobs": None,
     }
 
 
