@@ -30,6 +30,8 @@ SCHEMA = "chaosgate/run-history/v1"
 WARN_TAIL, FAIL_TAIL = 0.025, 0.005
 """What lies beyond the worse end of the band that warns and of the one that fails: 95 % and 99 % bands, two-sided. Two
 limits, one to look and one to act, are the custom of control charts (Shewhart, 1931)."""
+LIMITS: tuple[tuple[float, VerdictName], ...] = ((FAIL_TAIL, "fail"), (WARN_TAIL, "warn"))
+"""The farther one first."""
 
 
 class PastRun(Frozen):
@@ -189,7 +191,7 @@ class _Judged:
     def row(self, on_uncertain: VerdictName) -> AgainstHistory:
         """What is found, with the verdict; an objective of severity warn gives at most warn."""
         verdict, text = self._judge(on_uncertain)
-        if verdict is not None and verdict != "pass" and self.severity == "warn":
+        if self.severity == "warn" and verdict not in (None, "pass"):
             verdict = "warn"
         change = self._change()
         band = self.past.band(WARN_TAIL) if self.n >= MIN_RUNS and self.bound is None else None
@@ -229,9 +231,9 @@ class _Judged:
             return "pass", "its interval reaches to the mean of the history, or lies on the better side"
         # A number beyond every number lies outside every band.
         value = np.inf if self.number.value is None else self.sign * self.number.value
-        for tail, verdict in ((FAIL_TAIL, "fail"), (WARN_TAIL, "warn")):
+        for tail, verdict in LIMITS:
             if value > max(self.sign * end for end in self.past.band(tail)):
-                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"  # type: ignore[return-value]
+                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"
         return "pass", "within the band of the history"
 
     def _near(self) -> float | None:

@@ -9,7 +9,7 @@ from statistics import median
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from chaosgate.model.result import SliChanges
+from chaosgate.model.change_points import SliChanges
 from chaosgate.report.phases import WindowRow
 from chaosgate.report.plots.style import (
     BLUE,

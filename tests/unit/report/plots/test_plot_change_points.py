@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_page import Page
 
-from chaosgate.model.result import ChangePoint, SliChanges
+from chaosgate.model.change_points import ChangePoint, SliChanges
 from chaosgate.report.phases import WindowRow
 from chaosgate.report.plots.change_points import change_points_plot, levels
 
