@@ -37,6 +37,12 @@ def test_an_sli_without_numbers_has_no_panel() -> None:
     assert change_points_plot([empty], [], "x") == ""
 
 
+def test_values_below_zero_are_not_cut_off() -> None:
+    update = {"sli": "perplexity-change", "dimension": "number", "values": (*[-2.0] * 6, None, *[1.0] * 5)}
+    text = Page(change_points_plot([SERIES.model_copy(update=update)], [], "x")).text
+    assert "\N{MINUS SIGN}2" in text
+
+
 @pytest.mark.parametrize("windows", [[], [WINDOW]])
 def test_equal_series_give_an_equal_plot(windows: list[WindowRow]) -> None:
     assert change_points_plot([SERIES], windows, "x") == change_points_plot([SERIES], windows, "x")
