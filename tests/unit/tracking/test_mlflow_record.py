@@ -148,7 +148,7 @@ def test_an_attachment_that_does_not_exist_is_refused(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_RUN_ID", "f" * 32)
-.*not found.*chaosgate record r1"):
+    with pytest.raises(TrackingError, match=r"what was asked for run r1: .*not found.*run: chaosgate record r1"):
         record_run(make(), tmp_path)
 
 
