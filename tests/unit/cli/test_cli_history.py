@@ -118,3 +118,11 @@ def test_an_mlflow_that_cannot_be_read_is_named_with_what_to_do(state: Path, mon
     assert "cannot be reached: file is not a database" in said.stderr
     assert "ask again; without `--from mlflow` the runs of the state directory are looked at" in said.stderr
     assert "chaosgate record" not in said.stderr
+
+
+def test_a_run_that_passed_and_lost_its_estimates_does_not_pass_the_gate(state: Path) -> None:
+    file = state / "runs" / "slower" / "conclude" / "estimates.json"
+    file.write_text(file.read_text()[:500])
+    said = call("gate", "slower", "--state", state)
+    assert (said.exit_code, said.stdout) == (3, "")
+    assert "slower: its verdict is pass, but its estimates cannot be read" in said.stderr
