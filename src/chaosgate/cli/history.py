@@ -13,6 +13,7 @@ from chaosgate.cli.completion import complete_runs
 from chaosgate.cli.options import output_option, state_option
 from chaosgate.cli.reports import RUN_HELP, locate
 from chaosgate.cli.writing import write_file
+from chaosgate.errors import ArtifactError
 
 if TYPE_CHECKING:
     from chaosgate.report.view import ReportView
@@ -46,6 +47,7 @@ def gate(run: str, last: int | None, source: str, state: Path, output: str) -> N
     from chaosgate.report.history import beside_history, history_json
 
     view, past = read_with_past(run, source, state)
+    require_readable(view)
     rules = view.spec.spec.gate.history or GateHistory()
     found = beside_history(view, past, rules if last is None else rules.model_copy(update={"last": last}))
     if output == "json":
@@ -80,6 +82,15 @@ def history(run: str, plot: Path | None, source: str, state: Path, output: str) 
         from chaosgate.cli.history_text import print_drifts
 
         print_drifts(views, found)
+
+
+def require_readable(view: ReportView) -> None:
+    """An ArtifactError where a run that passed has lost its numbers: none of them can be held against a history."""
+    if view.verdict.verdict in ("pass", "warn") and view.estimates is None:
+        raise ArtifactError(
+            f"{view.run}: its verdict is {view.verdict.verdict}, but its estimates cannot be read, so nothing can be "
+            f"held against its history; see: chaosgate report {view.run} -o markdown"
+        )
 
 
 def read_with_past(run: str, source: str, state: Path) -> tuple[ReportView, list[ReportView]]:

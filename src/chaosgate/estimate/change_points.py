@@ -12,8 +12,9 @@ import numpy as np
 from chaosgate.estimate.data import RunData
 from chaosgate.estimate.windows import RunWindows, place_arms
 from chaosgate.model.blocks import BASELINE
+from chaosgate.model.change_points import ChangePoint, SliChanges
 from chaosgate.model.observation import Sample
-from chaosgate.model.result import ChangePoint, SliChanges, finite
+from chaosgate.model.result import finite
 from chaosgate.model.sli import SLIS, SliRef, resolve_sli
 from chaosgate.model.spec import ChaosSpec
 from chaosgate.statistics.ranks import quantile_of

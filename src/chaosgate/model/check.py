@@ -19,6 +19,7 @@ from chaosgate.model.fault import ClusterFault, EngineFault, Fault
 from chaosgate.model.fit import BreakResponse, Fit
 from chaosgate.model.gauges import why_unknown_gauge
 from chaosgate.model.observation import RequestBound
+from chaosgate.model.relative import why_wrong_side
 from chaosgate.model.safety import PROTECTED
 from chaosgate.model.scorer import SCORERS, why_unscored
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
@@ -334,6 +335,13 @@ def _history(draft: Draft) -> Iterator[Problem]:
         name = value_at(bound, ("objective",))
         if isinstance(name, str):
             yield from _known(draft, OBJECTIVE_LIST, "objective", name, (*HISTORY_LIST, index, "objective"))
+            yield from _history_side(draft, name, value_at(bound, ("pass",)), (*HISTORY_LIST, index, "pass"))
+
+
+def _history_side(draft: Draft, name: str, read: Any, path: DataPath) -> Iterator[Problem]:
+    objective = draft.named(OBJECTIVE_LIST, name)
+    if isinstance(objective, Objective) and (message := why_wrong_side(read, name, objective.wanted)):
+        yield Problem(path, message)
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:

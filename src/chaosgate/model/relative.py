@@ -11,6 +11,8 @@ from typing import Any, Literal
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
+from chaosgate.units import Bound
+
 _PATTERN = r"^\s*(<=|>=|<|>)\s*([+-]?)\s*([0-9]{1,6}(\.[0-9]+)?)\s*%\s*$"
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -63,3 +65,18 @@ class RelativeBound:
             "pattern": _PATTERN,
             "description": 'A comparison and a change in per cent, always quoted: "<= +10 %", ">= -5 %".',
         }
+
+
+def why_wrong_side(read: object, name: str, wanted: Bound) -> str | None:
+    """Why the change `read` cannot be meant for an objective that asks for `wanted`: it would let any loss pass.
+
+    None where it limits the loss, and where it cannot be read, which is said elsewhere.
+    """
+    try:
+        bound = RelativeBound.parse(read)
+    except ValueError:
+        return None
+    if bound.upper == wanted.upper:
+        return None
+    worse, example = ("more", "<= +10 %") if wanted.upper else ("less", ">= -10 %")
+    return f"read '{bound}'; {name!r} asks for '{wanted}', so {worse} is worse: write a change such as \"{example}\""

@@ -217,6 +217,13 @@ class Objective(Frozen):
         """What the SLI's interval must keep, or that of its change; None of an objective on a fit."""
         return self.bound if self.change is None else self.change
 
+    @property
+    def wanted(self) -> Bound:
+        """What is bounded, of an SLI or of a fit: on which side of it numbers become worse."""
+        wanted = self.limit or self.lower or self.upper
+        assert wanted is not None
+        return wanted
+
 
 class Gate(Frozen):
     """What the gate makes of an interval that straddles its bound."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from chaosgate.estimate.change_points import first_to_tell
-from chaosgate.model.result import ChangePoint, SliChanges
+from chaosgate.model.change_points import ChangePoint, SliChanges
 from chaosgate.report.phases import windows_of
 from chaosgate.report.plots.change_points import change_points_plot
 from chaosgate.report.view import ReportView

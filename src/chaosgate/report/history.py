@@ -19,7 +19,8 @@ from chaosgate.model.base import Frozen, Line
 from chaosgate.model.history import MIN_RUNS, GateHistory, HistoryBound
 from chaosgate.model.relative import RelativeBound
 from chaosgate.model.result import EXIT_UNCLEAN, RANK, Verdict, VerdictName, finite
-from chaosgate.report.numbers import Number, Place, lower_is_better, numbers_of
+from chaosgate.model.spec import ChaosSpec, Objective
+from chaosgate.report.numbers import Number, Place, numbers_of
 from chaosgate.report.schema import schema_text
 from chaosgate.report.view import ReportView
 from chaosgate.statistics.band import PastValues
@@ -30,6 +31,8 @@ SCHEMA = "chaosgate/run-history/v1"
 WARN_TAIL, FAIL_TAIL = 0.025, 0.005
 """What lies beyond the worse end of the band that warns and of the one that fails: 95 % and 99 % bands, two-sided. Two
 limits, one to look and one to act, are the custom of control charts (Shewhart, 1931)."""
+LIMITS: tuple[tuple[float, VerdictName], ...] = ((FAIL_TAIL, "fail"), (WARN_TAIL, "warn"))
+"""The farther one first."""
 
 
 class PastRun(Frozen):
@@ -146,29 +149,31 @@ def beside_history(view: ReportView, past: Sequence[ReportView], rules: GateHist
 def _rows(
     view: ReportView, history: Sequence[ReportView], bounds: Mapping[str, HistoryBound]
 ) -> Iterator[AgainstHistory]:
-    severities = {objective.name: objective.severity for objective in view.spec.spec.objectives}
-    fits = {objective.fit: objective.name for objective in view.spec.spec.objectives if objective.fit}
     numbers = [numbers_of(each) for each in history]
     for place, number in numbers_of(view).items():
-        name = fits.get(place.name) if place.kind == "threshold" else place.name if place.kind == "objective" else None
-        if name is None:
-            continue
         values = [found.value for each in numbers if (found := each.get(place)) and found.value is not None]
-        lower = lower_is_better(view.spec, place)
-        judged = _Judged(name, place, number, values, lower, severities[name], bounds.get(name))
-        yield judged.row(view.spec.spec.gate.on_uncertain)
+        for objective in _judging(view.spec, place):
+            judged = _Judged(objective, place, number, values, bounds.get(objective.name))
+            yield judged.row(view.spec.spec.gate.on_uncertain)
+
+
+def _judging(spec: ChaosSpec, place: Place) -> list[Objective]:
+    """The objectives that rest on a number: several may rest on one fit."""
+    if place.kind == "sli":
+        return []
+    return [
+        each for each in spec.spec.objectives if place.name == (each.fit if place.kind == "threshold" else each.name)
+    ]
 
 
 @dataclass(frozen=True)
 class _Judged:
     """One number, the values that its history has, and the rule that it is held against."""
 
-    name: str
+    objective: Objective
     place: Place
     number: Number
     values: Sequence[float]
-    lower_is_better: bool
-    severity: Literal["gate", "warn"]
     bound: HistoryBound | None
 
     @property
@@ -184,20 +189,20 @@ class _Judged:
     @property
     def sign(self) -> int:
         """What makes a larger number a worse one."""
-        return 1 if self.lower_is_better else -1
+        return 1 if self.objective.wanted.upper else -1
 
     def row(self, on_uncertain: VerdictName) -> AgainstHistory:
         """What is found, with the verdict; an objective of severity warn gives at most warn."""
         verdict, text = self._judge(on_uncertain)
-        if verdict is not None and verdict != "pass" and self.severity == "warn":
+        if self.objective.severity == "warn" and verdict not in (None, "pass"):
             verdict = "warn"
         change = self._change()
         band = self.past.band(WARN_TAIL) if self.n >= MIN_RUNS and self.bound is None else None
         return AgainstHistory(
-            objective=self.name,
+            objective=self.objective.name,
             at=self.place.at,
             dimension=self.place.dimension,
-            severity=self.severity,
+            severity=self.objective.severity,
             better="lower" if self.sign > 0 else "higher",
             value=finite(self.number.value),
             lower=finite(self.number.lower),
@@ -229,9 +234,9 @@ class _Judged:
             return "pass", "its interval reaches to the mean of the history, or lies on the better side"
         # A number beyond every number lies outside every band.
         value = np.inf if self.number.value is None else self.sign * self.number.value
-        for tail, verdict in ((FAIL_TAIL, "fail"), (WARN_TAIL, "warn")):
+        for tail, verdict in LIMITS:
             if value > max(self.sign * end for end in self.past.band(tail)):
-                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"  # type: ignore[return-value]
+                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"
         return "pass", "within the band of the history"
 
     def _near(self) -> float | None:

@@ -35,7 +35,9 @@ SETTINGS = {
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 """MLflow's environment variables, set where the user has not: by default it waits minutes for a dead server."""
-INSTALL = "MLflow is not installed; pip install 'chaosgate[mlflow]' and run: chaosgate record {run}"
+INSTALL = "MLflow is not installed; pip install 'chaosgate[mlflow]' and {then}"
+RECORD_IT = "run: chaosgate record {run}"
+"""What is to be done once MLflow is there again, where nothing else was asked of it."""
 MAX_METRICS = 1000
 MAX_PARAMS = 100
 """The most that MLflow takes in one batch; the latter holds for tags, too."""
@@ -124,32 +126,36 @@ def _recorded(store: Store, spec: ChaosSpec) -> Any:
 
 
 @contextmanager
-def open_store(uri: str, run: str) -> Iterator[Store]:
-    """The store at `uri`; whatever goes wrong while it is open is a TrackingError that names it."""
-    client, entities = _import_mlflow(run)
-    check_reachable(uri, run)
+def open_store(uri: str, run: str, then: str = RECORD_IT) -> Iterator[Store]:
+    """The store at `uri`; whatever goes wrong while it is open is a TrackingError that names it.
+
+    `then` ends its sentence: what to do with `{run}` once the cause is mended.
+    """
+    then = then.format(run=run)
+    client, entities = _import_mlflow(then)
+    check_reachable(uri, then)
     try:
         yield Store(client(uri), entities, uri, run)
     except TrackingError:
         raise
     except Exception as error:
         if cause := _network_cause(error):
-            raise TrackingError(unreachable(uri, cause, run)) from error
+            raise TrackingError(unreachable(uri, cause, then)) from error
         said = one_line(hide_password(str(error), uri))
         raise TrackingError(
-            f"MLflow at {without_password(uri)} refused the record of run {run}: {said}; the run's files are whole: "
-            f"mend the cause, then run: chaosgate record {run}"
+            f"MLflow at {without_password(uri)} refused what was asked for run {run}: {said}; the run's files are "
+            f"whole: mend the cause, then {then}"
         ) from error
 
 
-def _import_mlflow(run: str) -> tuple[Any, Any]:
+def _import_mlflow(then: str) -> tuple[Any, Any]:
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
         from mlflow import entities
         from mlflow.tracking import MlflowClient
     except ModuleNotFoundError as error:
-        raise TrackingError(INSTALL.format(run=run)) from error
+        raise TrackingError(INSTALL.format(then=then)) from error
     return MlflowClient, entities
 
 

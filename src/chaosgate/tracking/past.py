@@ -16,13 +16,15 @@ MOST = 100
 STEPS = ("deploy", "conclude")
 """Their files hold the record, the verdict, the estimates and the thresholds."""
 
+ASK_AGAIN = "ask again; without `--from mlflow` the runs of the state directory are looked at"
+
 
 def fetch_past(run: str, spec: ChaosSpec, state: Path | None, folder: Path) -> dict[str, Path]:
     """The runs of the spec that are sealed clean, each with its folder below `folder`, the latest first.
 
     They are looked for in the spec's experiment; `run` is the one that asks. A TrackingError as in `record_run`.
     """
-    with open_store(tracking_uri(spec, state), run) as store:
+    with open_store(tracking_uri(spec, state), run, ASK_AGAIN) as store:
         found = store.client.get_experiment_by_name(spec.spec.tracking.experiment)
         if found is None:
             return {}

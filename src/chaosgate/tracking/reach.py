@@ -16,13 +16,13 @@ SECONDS = 5.0
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 
 
-def check_reachable(uri: str, run: str) -> None:
+def check_reachable(uri: str, then: str) -> None:
     """Nothing when the database behind `uri` answers, else a TrackingError. Servers over HTTP are left to MLflow.
 
     MLflow retries a database ten times with growing pauses, about 100 s in all; a run cannot wait for that.
     """
     if cause := why_malformed(uri):
-        raise TrackingError(unreachable(uri, ValueError(f"it is no URI: {cause}"), run))
+        raise TrackingError(unreachable(uri, ValueError(f"it is no URI: {cause}"), then))
     try:
         if sqlite_file(uri) is not None:
             _open_sqlite(uri)
@@ -30,15 +30,15 @@ def check_reachable(uri: str, run: str) -> None:
             address = urlsplit(uri)
             socket.create_connection((address.hostname or "localhost", address.port or port), SECONDS).close()
     except (OSError, ValueError, sqlite3.Error) as error:
-        raise TrackingError(unreachable(uri, error, run)) from error
+        raise TrackingError(unreachable(uri, error, then)) from error
 
 
-def unreachable(uri: str, error: BaseException, run: str) -> str:
-    """The sentence for a tracking server that does not answer: where, why, and what to do."""
+def unreachable(uri: str, error: BaseException, then: str) -> str:
+    """The sentence for a tracking server that does not answer: where, why, and what to do, `then` at last."""
     place, said = one_line(without_password(uri)), one_line(hide_password(str(error), uri))
     return (
         f"MLflow at {place} cannot be reached: {said}; set MLFLOW_TRACKING_URI or spec.tracking.uri "
-        f"to one that answers, then run: chaosgate record {run}"
+        f"to one that answers, then {then}"
     )
 
 

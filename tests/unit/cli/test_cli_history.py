@@ -107,3 +107,22 @@ def test_the_history_may_come_from_mlflow(state: Path, tmp_path: Path, monkeypat
     found = json.loads(call("gate", "slower", "--from", "mlflow", "--state", state, "-o", "json").stdout)
     assert [past["run"] for past in found["history"]] == ["old-0", "old-1", "old-2", "old-3"]
     assert found["verdict"] == "fail"
+
+
+def test_an_mlflow_that_cannot_be_read_is_named_with_what_to_do(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
+    (state / "mlflow.db").write_text("no database at all, but long enough to have a header" * 20)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{state}/mlflow.db")
+    said = call("gate", "slower", "--from", "mlflow", "--state", state)
+    assert (said.exit_code, said.stdout) == (3, "")
+    assert "cannot be reached: file is not a database" in said.stderr
+    assert "ask again; without `--from mlflow` the runs of the state directory are looked at" in said.stderr
+    assert "chaosgate record" not in said.stderr
+
+
+def test_a_run_that_passed_and_lost_its_estimates_does_not_pass_the_gate(state: Path) -> None:
+    file = state / "runs" / "slower" / "conclude" / "estimates.json"
+    file.write_text(file.read_text()[:500])
+    said = call("gate", "slower", "--state", state)
+    assert (said.exit_code, said.stdout) == (3, "")
+    assert "slower: its verdict is pass, but its estimates cannot be read" in said.stderr

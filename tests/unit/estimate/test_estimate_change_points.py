@@ -9,8 +9,8 @@ from simulated_run import KNEE, Conditions, passing_run, simulate, stream_spec
 
 from chaosgate.estimate.change_points import MOST_SLICES, Slice, cut, find_changes, first_to_tell, slice_value, watched
 from chaosgate.estimate.windows import place_requests
+from chaosgate.model.change_points import ChangePoint, SliChanges
 from chaosgate.model.observation import Sample
-from chaosgate.model.result import ChangePoint, SliChanges
 from chaosgate.model.sli import resolve_sli
 
 SEEN = next(one for one in passing_run().phases["baseline"].observations if not one.warmup)

@@ -56,3 +56,24 @@ def test_a_bound_of_an_unknown_objective_names_the_nearest() -> None:
     (problem,) = check(Draft(data, {}, whole=True))
     assert dotted(problem.path) == "spec.gate.history.bounds[0].objective"
     assert "did you mean 'first-token'?" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("objective", "read", "said"),
+    [
+        (
+            "first-token",
+            ">= -10 %",
+            "'first-token' asks for '<= 500ms', so more is worse: write a change such as \"<= +10 %\"",
+        ),
+        ("same-answers", "<= +10 %", 'so less is worse: write a change such as ">= -10 %"'),
+        ("headroom", "<= +10 %", "'headroom' asks for '>= 180ms', so less is worse"),
+    ],
+)
+def test_a_bound_on_the_better_side_is_refused(objective: str, read: str, said: str) -> None:
+    spec = gated({"bounds": [{"objective": objective, "pass": read}]})
+    valid = {("spec", "objectives", index): each for index, each in enumerate(spec.spec.objectives)}
+    problems = check(Draft(spec.to_json(), valid, whole=True))
+    (problem,) = (one for one in problems if "history" in one.path)
+    assert dotted(problem.path) == "spec.gate.history.bounds[0].pass"
+    assert said in problem.message

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import report_views as views
 
-from chaosgate.model.result import ChangePoint, Estimates, SliChanges
+from chaosgate.model.change_points import ChangePoint, SliChanges
+from chaosgate.model.result import Estimates
 from chaosgate.report.change_points import change_section
 from chaosgate.report.view import ReportView
 

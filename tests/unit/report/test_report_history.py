@@ -179,3 +179,15 @@ def test_json_keeps_to_its_schema() -> None:
 def test_the_committed_schema_is_fresh() -> None:
     committed = (Path(__file__).parents[3] / "schemas" / "run-history.v1.json").read_text()
     assert committed == history_schema(), "schemas/run-history.v1.json is stale; run `make generate`"
+
+
+def test_every_objective_on_a_fit_is_held_against_its_history() -> None:
+    view = at(views.passing(), "now", 50)
+    (mine,) = (each for each in view.spec.spec.objectives if each.fit is not None)
+    gate = mine.model_copy(update={"name": "hard-limit", "severity": "gate"})
+    body = view.spec.spec.model_copy(update={"objectives": (gate, *view.spec.spec.objectives)})
+    found = beside_history(replace(view, spec=view.spec.model_copy(update={"spec": body})), [], RULES)
+    assert [(row.objective, row.severity) for row in found.rows if row.at == "threshold"] == [
+        ("hard-limit", "gate"),
+        (mine.name, mine.severity),
+    ]

@@ -148,7 +148,7 @@ def test_an_attachment_that_does_not_exist_is_refused(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_RUN_ID", "f" * 32)
-    with pytest.raises(TrackingError, match=r"refused the record of run r1: .*not found.*run: chaosgate record r1"):
+    with pytest.raises(TrackingError, match=r"what was asked for run r1: .*not found.*run: chaosgate record r1"):
         record_run(make(), tmp_path)
 
 
@@ -176,7 +176,7 @@ def test_a_refusal_holds_no_password_and_is_one_line(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(mlflow_record, "_import_mlflow", lambda run: (refuse, None))
     with pytest.raises(
-        TrackingError, match=r"refused the record of run r1: bad credentials in http://me:\*\*\*@h; the"
+        TrackingError, match=r"refused what was asked for run r1: bad credentials in http://me:\*\*\*@h; the"
     ):
         record_run(tracked_run(spec=spec("http://me:secret@h")), tmp_path)
 

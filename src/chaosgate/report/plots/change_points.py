@@ -9,7 +9,7 @@ from statistics import median
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from chaosgate.model.result import SliChanges
+from chaosgate.model.change_points import SliChanges
 from chaosgate.report.phases import WindowRow
 from chaosgate.report.plots.style import (
     BLUE,
@@ -80,6 +80,7 @@ def _draw_levels(axes: Axes, one: SliChanges) -> None:
         if change.told is not None:
             axes.axvline(change.told, color=VERMILLION, lw=1, ls=(0, (2, 2)), label="told" if not index else None)
     axes.set_ylabel(labelled(one.sli, unit), fontsize=9)
-    axes.set_ylim(bottom=0)
+    if all(not value < 0 for value in heights):
+        axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
     quiet(axes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_page import Page
 
-from chaosgate.model.result import ChangePoint, SliChanges
+from chaosgate.model.change_points import ChangePoint, SliChanges
 from chaosgate.report.phases import WindowRow
 from chaosgate.report.plots.change_points import change_points_plot, levels
 
@@ -35,6 +35,12 @@ def test_an_sli_without_numbers_has_no_panel() -> None:
     empty = SERIES.model_copy(update={"sli": "ttft-p99", "at": (), "values": (), "changes": ()})
     assert "ttft-p99" not in Page(change_points_plot([SERIES, empty], [], "x")).text
     assert change_points_plot([empty], [], "x") == ""
+
+
+def test_values_below_zero_are_not_cut_off() -> None:
+    update = {"sli": "perplexity-change", "dimension": "number", "values": (*[-2.0] * 6, None, *[1.0] * 5)}
+    text = Page(change_points_plot([SERIES.model_copy(update=update)], [], "x")).text
+    assert "\N{MINUS SIGN}2" in text
 
 
 @pytest.mark.parametrize("windows", [[], [WINDOW]])
