@@ -137,7 +137,7 @@ def _strata(kind: type[Sli], windows: Sequence[Window]) -> list[list[Floats]]:
 
 def numbers_of(estimate: Estimate) -> Numbers:
     """What an estimate says, without its place."""
-    names = ("value", "lower", "upper", "n", "windows", "reason", "unbounded")
+    names = ("value", "lower", "upper", "n", "windows", "reason", "unbounded", "freedom")
     return Numbers(**{name: getattr(estimate, name) for name in names})
 
 

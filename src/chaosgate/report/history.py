@@ -231,7 +231,7 @@ class _Judged:
         value = np.inf if self.number.value is None else self.sign * self.number.value
         for tail, verdict in ((FAIL_TAIL, "fail"), (WARN_TAIL, "warn")):
             if value > max(self.sign * end for end in self.past.band(tail)):
-                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"  # type: ignore[return-value]
+                return verdict, f"worse than {100 * (1 - tail):g} % of further runs would be"  # type: ignore[return-value]
         return "pass", "within the band of the history"
 
     def _near(self) -> float | None:
