@@ -60,9 +60,8 @@ def changed(ref: SliRef, first: Numbers, second: Numbers, pairs: Pairs | None, c
     pairs = pairs if _has_ends(first) and _has_ends(second) else None
     if pairs is not None:
         found = paired_difference(pairs, ref.kind.statistic == "share", seed)
-        return Numbers(
-            found.value, found.lower, found.upper, second.n, second.windows, paired=True, freedom=_freedom(first, second)
-        )
+        ends, freedom = (found.value, found.lower, found.upper), _freedom(first, second)
+        return Numbers(*ends, second.n, second.windows, paired=True, freedom=freedom)
     found = (difference if change == "absolute" else relative_difference)(_arm(first), _arm(second))
     return Numbers(
         finite(found.value),

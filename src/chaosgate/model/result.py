@@ -151,7 +151,7 @@ class Estimate(Frozen):
     paired: bool = False
     """Whether a change was taken prompt by prompt."""
     freedom: int | None = None
-    """Degrees of freedom behind the interval; 0 where it is that of independent requests, None where they are not known."""
+    """Degrees of freedom behind the interval; 0 where it is that of independent requests, None where not known."""
 
 
 class WitnessReading(Frozen):

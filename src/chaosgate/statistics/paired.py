@@ -220,7 +220,7 @@ def _effect(own: Sequence[Batch], alike: Sequence[Batch]) -> DesignEffect:
 def _score(pairs: Pairs, numbers: Floats, equal_noise: bool = False) -> Tested:
     """The mean of `numbers` over its error where nothing changed; the error of the reference is added.
 
-    The statistic is Student's on the degrees of freedom of Satterthwaite (Biometrics Bulletin 2, 1946), by which the two
+    The statistic is Student's on the degrees of freedom of Satterthwaite (Biometrics Bulletin 2, 1946), by which both
     errors are known, but no more than either has, since both may borrow from the same windows. The normal tail would be
     too small far out, where probabilities adjusted for many tests are read.
     """

@@ -41,19 +41,15 @@ def test_a_service_that_grows_slower_drifts() -> None:
     )
 
 
-@pytest.mark.parametrize("drift", [0.3, 0.5, 0.8])
-def test_a_drift_is_seen_where_a_part_of_the_controls_tells_nothing_by_itself(drift: float) -> None:
-    spec = stream_spec(fits=(), objectives=({**OBJECTIVES[0], "bound": "<= 110ms"},))
-    run = simulate(spec, Conditions(drift=drift))
-
-    assert any("the controls drifted" in sentence for sentence in find_drift(run.spec, place_requests(run)))
-
-
 def test_controls_that_go_from_hardly_any_to_all_broken_drift() -> None:
     # By their own shares the last two say nothing of the variance, and the first have 1 degree of freedom: t = 12.7.
     baseline, first, last = (
         Group(np.array(hits), np.array(counts))
-        for hits, counts in (([0.0, 0.0, 0.0], [44.0, 45.0, 40.0]), ([1.0, 0.0], [45.0, 44.0]), ([36.0, 36.0], [36.0] * 2))
+        for hits, counts in (
+            ([0.0, 0.0, 0.0], [44.0, 45.0, 40.0]),
+            ([1.0, 0.0], [45.0, 44.0]),
+            ([36.0, 36.0], [36.0, 36.0]),
+        )
     )
     groups, together = [baseline, first, last], 73 / 161
 
