@@ -230,9 +230,9 @@ def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> It
 
 
 def _freedom(threshold: Threshold) -> int:
-    """The degrees of freedom behind a fitted interval: windows less doses, or less parameters where each has one."""
-    within = threshold.windows - len(threshold.points)
-    return within if within > 0 else max(1, threshold.windows - int(threshold.goodness.get("parameters", 1.0)))
+    """The degrees of freedom behind a fitted interval: windows less doses, or less parameters where a dose has one."""
+    within = threshold.windows - len(threshold.points or threshold.rates)
+    return within if within > 0 else max(1, threshold.windows - int(threshold.goodness.get("parameters", 3.0)))
 
 
 def _fit_position(bound: Bound, end: str, fit: FitResult) -> Position:
