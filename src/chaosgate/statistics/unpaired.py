@@ -17,7 +17,6 @@ from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import DesignEffect
 from chaosgate.statistics.means import Batch, mean_effect
 
-
 LEAST = 1e-300
 """What a smaller probability is taken for: one that a computer holds as 0 has no normal statistic."""
 

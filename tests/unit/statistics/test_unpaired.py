@@ -50,7 +50,7 @@ def test_many_requests_of_three_windows_that_are_all_weather_do_not_decide(test:
 
 
 def test_a_probability_far_out_has_the_tail_of_few_degrees_of_freedom() -> None:
-    # Student's two-sided tail on 2 degrees of freedom is 1 - t / sqrt(t^2 + 2), 0.0201 at 6.95; the normal one is 4e-12.
+    # Student's two-sided tail on 2 degrees of freedom is 1 - t / sqrt(t^2 + 2), 0.0201 at 6.95; the normal one, 4e-12.
     assert weakened(math.erfc(6.95 / math.sqrt(2)), DesignEffect(1.0, 2)) == pytest.approx(0.0201, abs=2e-4)
 
 
