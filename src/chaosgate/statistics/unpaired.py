@@ -39,13 +39,18 @@ def kolmogorov_smirnov(first: Strata, second: Strata) -> Tested:
     Its design effect is that of the share of values up to where the distance is largest. The probability is that of so
     many independent values, weakened by how well the design effect is known.
     """
-    from scipy.stats import ks_2samp, kstwo
+    from scipy.stats import ks_2samp, kstwo, kstwobign
 
     one, two = pooled(first), pooled(second)
     found = ks_2samp(one, two, method="asymp")
     at = found.statistic_location
     effect = _effect([[(values <= at).astype(float) for values in group] for group in (*first, *second)])
     size = max(1, round(len(one) * len(two) / (len(one) + len(two)) / effect.value))
+    if found.statistic == 1:
+        # Of sides that separate no window tells anything at that value: the ranks do. The exact tail ends at 1.
+        effect = rank_effect(first, second)
+        size = max(1, round(len(one) * len(two) / (len(one) + len(two)) / effect.value))
+        return Tested(1.0, weakened(float(kstwobign.sf(math.sqrt(size))), DesignEffect(1.0, effect.freedom)))
     p = min(1.0, float(kstwo.sf(found.statistic, size)))
     return Tested(float(found.statistic), weakened(p, DesignEffect(1.0, effect.freedom)))
 

@@ -129,7 +129,7 @@ def test_what_differs_between_doses_is_no_noise() -> None:
     together = paired_difference(Pairs(before, Asked(prompts, values)), True, 1)
     apart = paired_difference(Pairs(before, Asked(prompts, values, [1] * 4 + [2] * 4)), True, 1)
 
-    assert mcnemar(Pairs(before, Asked(prompts, values, [1] * 4 + [2] * 4))).p < 1e-6
+    assert mcnemar(Pairs(before, Asked(prompts, values, [1] * 4 + [2] * 4))).p < 1e-4
     assert together.value == apart.value
 
 

@@ -46,7 +46,7 @@ def test_many_requests_of_three_windows_that_are_all_weather_do_not_decide(test:
     found = mann_whitney(first, second) if test is mann_whitney else kolmogorov_smirnov(first, second)
 
     assert mannwhitneyu(pooled(second), pooled(first)).pvalue == 0
-    assert found.p > (0.001 if test is mann_whitney else 1e-9)
+    assert found.p > 0.05
 
 
 def test_a_probability_far_out_has_the_tail_of_few_degrees_of_freedom() -> None:
