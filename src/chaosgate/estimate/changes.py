@@ -60,7 +60,8 @@ def changed(ref: SliRef, first: Numbers, second: Numbers, pairs: Pairs | None, c
     pairs = pairs if _has_ends(first) and _has_ends(second) else None
     if pairs is not None:
         found = paired_difference(pairs, ref.kind.statistic == "share", seed)
-        return Numbers(found.value, found.lower, found.upper, second.n, second.windows, paired=True)
+        ends, freedom = (found.value, found.lower, found.upper), _freedom(first, second)
+        return Numbers(*ends, second.n, second.windows, paired=True, freedom=freedom)
     found = (difference if change == "absolute" else relative_difference)(_arm(first), _arm(second))
     return Numbers(
         finite(found.value),
@@ -70,6 +71,7 @@ def changed(ref: SliRef, first: Numbers, second: Numbers, pairs: Pairs | None, c
         windows=second.windows,
         reason=_reason(ref, first, second, found, change),
         unbounded=second.unbounded and not first.unbounded,
+        freedom=_freedom(first, second),
     )
 
 
@@ -109,6 +111,12 @@ def _counted(kind: type[Sli], window: Window, numbers: dict[Prompt, int], add: b
         prompt, value = asked(sample.observation), kind.adjusted(sample)
         if value is not None and (add or prompt in numbers):
             yield numbers.setdefault(prompt, len(numbers)), value
+
+
+def _freedom(first: Numbers, second: Numbers) -> int | None:
+    """The fewer degrees of freedom of both sides, of those that have any: they may borrow from the same windows."""
+    known = [each.freedom for each in (first, second) if each.freedom]
+    return min(known) if known else second.freedom
 
 
 def _has_ends(numbers: Numbers) -> bool:

@@ -142,7 +142,7 @@ def _in_order(strata: Sequence[Sequence[Floats]]) -> bool:
 
 def numbers_of(estimate: Estimate) -> Numbers:
     """What an estimate says, without its place."""
-    names = ("value", "lower", "upper", "n", "windows", "reason", "unbounded")
+    names = ("value", "lower", "upper", "n", "windows", "reason", "unbounded", "freedom")
     return Numbers(**{name: getattr(estimate, name) for name in names})
 
 

@@ -17,7 +17,8 @@ from chaosgate.model.fit import BreakResponse
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import SLIS, Sli, resolve_sli
 from chaosgate.model.spec import ChaosSpec, DoseRange
-from chaosgate.statistics.intervals import Group, share_interval
+from chaosgate.statistics.binomial import clopper_pearson
+from chaosgate.statistics.intervals import Group, common_effect
 from chaosgate.units import Bound, Dimension, format_value
 
 
@@ -74,14 +75,16 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
     One, too, where the first or the last hold no request that counts: then nobody can tell.
     A rate is compared itself, and so is a mean. They differ when their 95 % intervals do not meet. The design effect is
     pooled over the baseline, the first and the last controls, each with its own mean, so that a drift does not widen
-    its own yardstick; the controls between are left out, in which a drift under way would do that.
+    its own yardstick; the controls between are left out, in which a drift under way would do that. Shares are held to
+    have the same variance, that of the share of first and last together: so it is where nothing drifted, and controls
+    of which none or all broke the bound, which show no variance by themselves, count as well.
     """
     for criterion in (*criteria(spec), *_changes(spec, windows)):
         controls = windows.controls(criterion.fault)
         if len(controls) < 2 * CONTROLS:
             continue
         ends = (controls[:CONTROLS], controls[-CONTROLS:])
-        first, last = (_share(criterion, pair, [windows.baseline, *ends], spec) for pair in ends)
+        first, last = _ends(criterion, windows.baseline, ends)
         if first is None or last is None:
             ends_without = " and ".join(name for name, share in (("first", first), ("last", last)) if share is None)
             yield (
@@ -95,18 +98,31 @@ def find_drift(spec: ChaosSpec, windows: RunWindows) -> Iterator[str]:
 _Share = tuple[float, float, float]
 
 
-def _share(
-    criterion: Criterion, pair: Sequence[Window], undisturbed: Sequence[Sequence[Window]], spec: ChaosSpec
-) -> _Share | None:
-    """Share, rate or mean, lower and upper end; None where no request counts."""
+def _ends(
+    criterion: Criterion, baseline: Sequence[Window], ends: tuple[Sequence[Window], Sequence[Window]]
+) -> tuple[_Share | None, _Share | None]:
+    """Share, rate or mean of either end, with lower and upper end; None where no request counts."""
     if criterion.level:
-        return _level(criterion.kind, pair, undisturbed)
-    own = _group(criterion, pair)
-    if own is None:
-        return None
-    others = [_group(criterion, group) for group in undisturbed if group is not pair]
-    lower, upper = share_interval([own], [group for group in others if group], spec.spec.workload.seed)
-    return own.share, lower, upper
+        first, last = (_level(criterion.kind, pair, [baseline, *ends]) for pair in ends)
+        return first, last
+    one, other = (_group(criterion, pair) for pair in ends)
+    if one is None or other is None:
+        return _alone(one), _alone(other)
+    before = _group(criterion, baseline)
+    together = Group(np.concatenate([one.hits, other.hits]), np.concatenate([one.counts, other.counts])).share
+    groups = [one, other, *([] if before is None else [before])]
+    return _interval(one, groups, together), _interval(other, groups, together)
+
+
+def _alone(group: Group | None) -> _Share | None:
+    return None if group is None else _interval(group, [group], group.share)
+
+
+def _interval(group: Group, groups: Sequence[Group], share: float) -> _Share:
+    """The share of `group`, its interval by the design effect of `groups` where all have the same `share`."""
+    n = float(group.counts.sum())
+    effective = common_effect(groups, share, n / len(group.counts)).effective(n)
+    return group.share, *clopper_pearson(group.share * effective, effective)
 
 
 def _group(criterion: Criterion, windows: Sequence[Window]) -> Group | None:

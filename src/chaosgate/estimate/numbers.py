@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from chaosgate.model.result import finite
 from chaosgate.model.scorer import why_unscored
 from chaosgate.model.sli import SliRef
 from chaosgate.statistics.arrays import Floats
-from chaosgate.statistics.intervals import Group, needed, share_interval
+from chaosgate.statistics.intervals import OWN_WINDOWS, Group, needed, share_interval
 from chaosgate.statistics.quantiles import RankedValues
 from chaosgate.statistics.ranks import percentile, quantile_rank
 
@@ -38,6 +38,8 @@ class Numbers:
     unbounded: bool = False
     paired: bool = False
     """Of a change: whether it was taken prompt by prompt."""
+    freedom: int | None = None
+    """Degrees of freedom behind the interval: 0 where it is that of independent requests, None where there is none."""
 
 
 def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Window]] = (), seed: int = 0) -> Numbers:
@@ -61,7 +63,9 @@ def estimate(ref: SliRef, windows: Sequence[Window], alike: Sequence[Sequence[Wi
     pooled = pooled_values(measured)
     blocker = _blocker(ref, pooled, len(measured), len(windows))
     if blocker is None:
-        return _with_interval(ref, measured, pooled, _lent(ref, windows, alike), seed)
+        lent = _lent(ref, windows, alike)
+        found = _with_interval(ref, measured, pooled, lent, seed)
+        return replace(found, freedom=_freedom(ref, _strata(measured), lent))
     value = _value(ref, pooled)
     if value is None and len(pooled) and _are_numbers(ref, pooled):
         blocker = f"{_failures(ref, pooled)}; {blocker}"
@@ -78,6 +82,24 @@ def _with_interval(ref: SliRef, measured: Measured, pooled: Floats, lent: Sequen
         return _quantile(ref, ref.quantile, pooled, own, borrowed)
     lower, upper = share_interval([_hits(stratum) for stratum in own], [_hits(group) for group in borrowed], seed)
     return Numbers(_value(ref, pooled), lower, upper, len(pooled), len(measured))
+
+
+def _freedom(ref: SliRef, strata: Sequence[Measured], lent: Sequence[Measured]) -> int:
+    """The windows less the groups that tell of the variance between windows; those lent, where they are counted in.
+
+    A group whose values are all the same tells nothing, unless windows are compared by how much is in them.
+    """
+    own, borrowed = (
+        sum(len(group) - 1 for group in groups if ref.kind.statistic in ("rate", "set") or _varies(group))
+        for groups in (strata, lent)
+    )
+    alone = ref.quantile is None and sum(map(len, strata)) >= OWN_WINDOWS and own > 0
+    return own if alone else own + borrowed
+
+
+def _varies(group: Measured) -> bool:
+    values = pooled_values(group)
+    return bool(values[0] < values[-1])
 
 
 def _counted(ref: SliRef, measured: Measured) -> int:
@@ -200,9 +222,10 @@ def _rate(ref: SliRef, measured: Measured, alike: Sequence[Sequence[Window]]) ->
     blocker = _rate_blocker(ref, pooled, len(measured))
     if blocker is not None:
         return Numbers(None, None, None, len(pooled), filled, blocker)
-    borrowed = list(_others(ref, [window for window, _ in measured], alike))
-    value, lower, upper = level_of(ref.kind, _strata(measured), borrowed)
-    return Numbers(value, lower, upper, len(pooled), filled)
+    borrowed = [group for group in _others(ref, [window for window, _ in measured], alike) if group]
+    strata = _strata(measured)
+    value, lower, upper = level_of(ref.kind, strata, borrowed)
+    return Numbers(value, lower, upper, len(pooled), filled, freedom=_freedom(ref, strata, borrowed))
 
 
 def _rate_blocker(ref: SliRef, pooled: Floats, windows: int) -> str | None:

@@ -197,5 +197,6 @@ def _labelled(numbers: Numbers, place: Estimate) -> Estimate:
             "reason": numbers.reason,
             "unbounded": numbers.unbounded,
             "paired": numbers.paired,
+            "freedom": numbers.freedom,
         },
     )

@@ -42,13 +42,15 @@ class HasInterval(Protocol):
     def upper(self) -> float | None: ...
 
 
-def doubt(bound: Bound, found: HasInterval) -> float | None:
+def doubt(bound: Bound, found: HasInterval, freedom: int | None) -> float | None:
     """The one-sided probability of a value at least as far beyond `bound`, were it kept.
 
-    It is read from the interval: its near end lies 1.96 standard errors from the value (Altman & Bland, BMJ 343, 2011,
-    "How to obtain the P value from a confidence interval").
+    It is read from the interval: its near end lies t standard errors from the value, the 97.5 % quantile of Student's
+    distribution on `freedom` degrees, 1.96 where they are 0 or not known (Altman & Bland, BMJ 343, 2011, "How to obtain
+    the P value from a confidence interval"). Of few windows the normal tail would be too small, the more so the more
+    objectives there are.
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     near, sign = (found.lower, 1) if bound.upper else (found.upper, -1)
     if found.value is None or near is None or not (math.isfinite(near) and math.isfinite(found.value)):
@@ -58,7 +60,9 @@ def doubt(bound: Bound, found: HasInterval) -> float | None:
         return None
     if half == 0:
         return 0.0 if beyond > 0 else 1.0
-    return float(ndtr(float(ndtri(TAIL)) * beyond / half))
+    if not freedom:
+        return float(ndtr(float(ndtri(TAIL)) * beyond / half))
+    return float(stdtr(freedom, float(stdtrit(freedom, TAIL)) * beyond / half))
 
 
 def hold_fails(found: Sequence[Judged], on_uncertain: Literal["inconclusive", "fail", "warn"]) -> Iterator[Reason]:

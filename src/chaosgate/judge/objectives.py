@@ -8,6 +8,7 @@ from typing import Any
 from chaosgate.estimate.position import Position, position
 from chaosgate.judge.multiplicity import Judged, doubt, hold_fails
 from chaosgate.judge.reasons import interval_text, plain, range_text
+from chaosgate.model.fit import Threshold
 from chaosgate.model.observation import MIN_WINDOWS
 from chaosgate.model.result import Estimate, Estimates, FitResult, Fits, Reason, SemanticState, VerdictName, finite
 from chaosgate.model.spec import ChaosSpec, Objective
@@ -130,7 +131,7 @@ def _sli_reasons(spec: ChaosSpec, objective: Objective, estimates: Estimates) ->
                 text=_sli_text(spec, objective, estimate, place, judged.after),
                 **_numbers(estimate, bound),
             )
-            yield Judged(reason, None if place == "missing" else doubt(bound, estimate))
+            yield Judged(reason, None if place == "missing" else doubt(bound, estimate, estimate.freedom))
 
 
 def _another(objective: Objective) -> str:
@@ -224,7 +225,14 @@ def _fit_reasons(spec: ChaosSpec, objective: Objective, fits: Fits | None) -> It
             bound=f"{end} {bound}",
             dimension=fit.dimension,
         )
-        yield Judged(reason, doubt(bound, threshold) if threshold.outcome == "fitted" else None)
+        p = doubt(bound, threshold, _freedom(threshold)) if threshold.outcome == "fitted" else None
+        yield Judged(reason, p)
+
+
+def _freedom(threshold: Threshold) -> int:
+    """The degrees of freedom behind a fitted interval: windows less doses, or less parameters where a dose has one."""
+    within = threshold.windows - len(threshold.points or threshold.rates)
+    return within if within > 0 else max(1, threshold.windows - int(threshold.goodness.get("parameters", 3.0)))
 
 
 def _fit_position(bound: Bound, end: str, fit: FitResult) -> Position:

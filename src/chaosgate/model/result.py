@@ -151,6 +151,8 @@ class Estimate(Frozen):
     """Of a change from the baseline: in the SLI's unit, or as a share of the baseline; None of the SLI itself."""
     paired: bool = False
     """Whether a change was taken prompt by prompt."""
+    freedom: int | None = None
+    """Degrees of freedom behind the interval; 0 where it is that of independent requests, None where not known."""
 
 
 class WitnessReading(Frozen):

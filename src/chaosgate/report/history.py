@@ -236,7 +236,7 @@ class _Judged:
         value = np.inf if self.number.value is None else self.sign * self.number.value
         for tail, verdict in LIMITS:
             if value > max(self.sign * end for end in self.past.band(tail)):
-                return verdict, f"worse than {100 * (1 - 2 * tail):g} % of further runs would be"
+                return verdict, f"worse than {100 * (1 - tail):g} % of further runs would be"
         return "pass", "within the band of the history"
 
     def _near(self) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.binomial import clopper_pearson
 from chaosgate.statistics.means import Batch, mean_effect
-from chaosgate.statistics.unpaired import Strata, pooled
+from chaosgate.statistics.unpaired import Strata, pooled, rank_effect
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def cliffs_delta(first: Strata, second: Strata) -> Effect:
     Delta is P(second > first) - P(second < first) (Cliff, Psychological Bulletin 114, 1993). The interval is that of a
     share with as much variance, so that it ends at -1 and 1. Where the sets separate there is no variance to see; it is
     then that of as many pairs as the smaller set has values, the most variance that there can be (Birnbaum & Klose,
-    Annals of Mathematical Statistics 28, 1957).
+    Annals of Mathematical Statistics 28, 1957), over the design effect of the ranks: windows are clusters there, too.
     """
     one, two = pooled(first), pooled(second)
     above = [Batch([_exceeded(values, one) for values in group]) for group in second]
@@ -45,7 +45,8 @@ def cliffs_delta(first: Strata, second: Strata) -> Effect:
     share = sum(float(group.sums.sum()) for group in above) / len(two)
     variance = _variance(above) + _variance(below)
     most = share * (1 - share)
-    telling = most / variance if variance > 0 and most > 0 else float(min(len(one), len(two)))
+    least = float(min(len(one), len(two)))
+    telling = most / variance if variance > 0 and most > 0 else rank_effect(first, second).effective(least)
     lower, upper = clopper_pearson(min(max(share, 0.0), 1.0) * telling, telling)
     return Effect(2 * share - 1, 2 * lower - 1, 2 * upper - 1)
 

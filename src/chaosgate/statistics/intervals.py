@@ -108,6 +108,25 @@ def design_effects(groups: Sequence[tuple[Floats, Floats]], size: float) -> tupl
     return 1 + np.where(freedom > 0, excess / np.maximum(freedom, 1), 0.0), freedom
 
 
+def common_effect(groups: Sequence[Group], share: float, size: float) -> DesignEffect:
+    """`design_effect` of groups that all have one `share`, as they have where nothing changed between them.
+
+    Each group's variance between windows is held against the binomial one of `share`. So a group of which no request,
+    or every one, is a hit tells too: its windows agree. Its degrees of freedom are not lost, as they are where a group
+    is compared with its own share alone. At a share of 0 or 1 nothing varies.
+    """
+    excess, freedom = 0.0, 0
+    for group in groups if 0 < share < 1 else ():
+        m, n = len(group.counts), float(group.counts.sum())
+        if m < 2 or n <= m:
+            continue
+        squares = float(((group.hits - group.share * group.counts) ** 2).sum())
+        ratio = m / (m - 1) * squares / (n * share * (1 - share))
+        excess += (m - 1) * (ratio - 1) * max(size - 1, 0.0) / (n / m - 1)
+        freedom += m - 1
+    return DesignEffect(1 + excess / freedom if freedom else 1.0, freedom)
+
+
 def share_interval(strata: Sequence[Group], borrowed: Sequence[Group], seed: int) -> tuple[float, float]:
     """The interval of the share over all windows of `strata`; `borrowed` are groups alike.
 

@@ -144,7 +144,7 @@ def paired_difference(pairs: Pairs, shares: bool, seed: int) -> Difference:
 
 
 def mcnemar(pairs: Pairs) -> Tested:
-    """Whether zeros and ones changed more one way than the other, windows being clusters; the statistic is normal.
+    """Whether zeros and ones changed more one way than the other, windows being clusters; the statistic is Student's.
 
     Without any design effect and with the same answers before each time it is McNemar's (b - c) / sqrt(b + c).
     """
@@ -152,7 +152,7 @@ def mcnemar(pairs: Pairs) -> Tested:
 
 
 def wilcoxon(pairs: Pairs) -> Tested:
-    """Whether values rose more than they fell, by the signed ranks of their changes; the statistic is normal.
+    """Whether values rose more than they fell, by the signed ranks of their changes; the statistic is Student's.
 
     An infinite value is the largest change; a prompt that had one before is left out. The means before are taken to be
     as noisy as the requests during.
@@ -218,23 +218,33 @@ def _effect(own: Sequence[Batch], alike: Sequence[Batch]) -> DesignEffect:
 
 
 def _score(pairs: Pairs, numbers: Floats, equal_noise: bool = False) -> Tested:
-    """The mean of `numbers` over its error where nothing changed; the error of the reference is added."""
-    from scipy.special import ndtr
+    """The mean of `numbers` over its error where nothing changed; the error of the reference is added.
+
+    The statistic is Student's on the degrees of freedom of Satterthwaite (Biometrics Bulletin 2, 1946), by which both
+    errors are known, but no more than either has, since both may borrow from the same windows. The normal tail would be
+    too small far out, where probabilities adjusted for many tests are read.
+    """
+    from scipy.special import ndtr, stdtr
 
     square = float((numbers**2).mean())
     if square == 0:
         return Tested(0.0, 1.0)
     residuals = _finite(pairs.residuals)
     noise = square if equal_noise else float((residuals**2).mean())
-    variance = sum(
-        size / _effect(own, pairs.groups).effective(float(n))
-        for size, own, n in (
-            (square, pairs.during.windows(numbers), len(numbers)),
-            (noise, pairs.before.windows(residuals), len(residuals)),
-        )
-    )
+    sides = (square, pairs.during.windows(numbers)), (noise, pairs.before.windows(residuals))
+    errors = [_error(size, own, pairs.groups) for size, own in sides]
+    variance = sum(error for error, _ in errors)
     score = float(numbers.mean()) / math.sqrt(variance)
-    return Tested(score, min(1.0, 2 * float(ndtr(-abs(score)))))
+    spread = sum(error**2 / freedom for error, freedom in errors if freedom)
+    most = max(freedom for _, freedom in errors)
+    tail = float(stdtr(min(variance**2 / spread, most), -abs(score)) if spread else ndtr(-abs(score)))
+    return Tested(score, min(1.0, 2 * tail))
+
+
+def _error(square: float, own: Sequence[Batch], alike: Sequence[Batch]) -> tuple[float, int]:
+    """The variance of the mean of values whose mean square is `square`, and its degrees of freedom; 0 where exact."""
+    effect = _effect(own, alike)
+    return square / sum(float(batch.counts.sum()) for batch in own) * effect.value, effect.freedom
 
 
 def _finite(values: Floats) -> Floats:

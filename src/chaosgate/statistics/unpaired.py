@@ -17,6 +17,9 @@ from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import DesignEffect
 from chaosgate.statistics.means import Batch, mean_effect
 
+LEAST = 1e-300
+"""What a smaller probability is taken for: one that a computer holds as 0 has no normal statistic."""
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -33,31 +36,50 @@ Strata = Sequence[Sequence[Floats]]
 def kolmogorov_smirnov(first: Strata, second: Strata) -> Tested:
     """The largest distance between the distribution functions of two sides; +inf is a value like others.
 
-    Its design effect is that of the share of values up to where the distance is largest.
+    Its design effect is that of the share of values up to where the distance is largest. The probability is that of so
+    many independent values, weakened by how well the design effect is known.
     """
-    from scipy.stats import ks_2samp, kstwo
+    from scipy.stats import ks_2samp, kstwo, kstwobign
 
     one, two = pooled(first), pooled(second)
     found = ks_2samp(one, two, method="asymp")
     at = found.statistic_location
     effect = _effect([[(values <= at).astype(float) for values in group] for group in (*first, *second)])
-    sizes = effect.effective(len(one)), effect.effective(len(two))
-    size = max(1, round(sizes[0] * sizes[1] / sum(sizes)))
-    return Tested(float(found.statistic), min(1.0, float(kstwo.sf(found.statistic, size))))
+    size = max(1, round(len(one) * len(two) / (len(one) + len(two)) / effect.value))
+    if found.statistic == 1:
+        # Of sides that separate no window tells anything at that value: the ranks do. The exact tail ends at 1.
+        effect = rank_effect(first, second)
+        size = max(1, round(len(one) * len(two) / (len(one) + len(two)) / effect.value))
+        return Tested(1.0, weakened(float(kstwobign.sf(math.sqrt(size))), DesignEffect(1.0, effect.freedom)))
+    p = min(1.0, float(kstwo.sf(found.statistic, size)))
+    return Tested(float(found.statistic), weakened(p, DesignEffect(1.0, effect.freedom)))
 
 
 def mann_whitney(first: Strata, second: Strata) -> Tested:
     """Whether values of `second` tend to be larger or smaller; its statistic is U, the pairs in which they are larger.
 
-    Its design effect is that of the ranks.
+    Its design effect is that of the ranks. Its normal statistic is corrected for ties (Lehmann, "Nonparametrics", 1975,
+    section 1.4); it is computed here, since the probability of independent values is often 0 to a computer.
     """
-    from scipy.stats import mannwhitneyu, rankdata
+    from scipy.stats import rankdata
 
     one, two = pooled(first), pooled(second)
-    found = mannwhitneyu(two, one, alternative="two-sided", method="asymptotic", use_continuity=False)
-    ranks = iter(rankdata(np.concatenate([one, two])))
-    ranked = [[np.array([next(ranks) for _ in values]) for values in group] for group in (*first, *second)]
-    return Tested(float(found.statistic), weakened(float(found.pvalue), _effect(ranked)))
+    values = np.concatenate([one, two])
+    n, pairs = len(values), len(one) * len(two)
+    larger = float(rankdata(values)[len(one) :].sum()) - len(two) * (len(two) + 1) / 2
+    ties = np.unique(values, return_counts=True)[1].astype(float)
+    variance = pairs / 12 * (n + 1 - float((ties**3 - ties).sum()) / (n * (n - 1)))
+    # Where all values are the same nothing speaks for a difference.
+    score = abs(larger - pairs / 2) / math.sqrt(variance) if len(ties) > 1 else 0.0
+    return Tested(larger, _tail(score, rank_effect(first, second)))
+
+
+def rank_effect(first: Strata, second: Strata) -> DesignEffect:
+    """The design effect of the ranks of all values, each window's about those of its condition."""
+    from scipy.stats import rankdata
+
+    ranks = iter(rankdata(np.concatenate([pooled(first), pooled(second)])))
+    return _effect([[np.array([next(ranks) for _ in values]) for values in group] for group in (*first, *second)])
 
 
 def pooled(strata: Strata) -> Floats:
@@ -70,14 +92,20 @@ def weakened(p: float, effect: DesignEffect) -> float:
 
     The statistic is then Student's on the degrees of freedom behind the design effect.
     """
-    from scipy.special import ndtri, stdtr
+    from scipy.special import ndtri
 
-    if p <= 0 or not math.isfinite(p):
-        return p if p == 0 else 1.0
-    score = -float(ndtri(p / 2)) / math.sqrt(effect.value)
-    if not effect.freedom:
-        return p
-    return min(1.0, 2 * float(stdtr(effect.freedom, -score)))
+    if not math.isfinite(p):
+        return 1.0
+    return _tail(-float(ndtri(max(p, LEAST) / 2)), effect) if effect.freedom else p
+
+
+def _tail(score: float, effect: DesignEffect) -> float:
+    """The two-sided probability of a normal statistic of independent values, weakened by `effect`."""
+    from scipy.special import ndtr, stdtr
+
+    weaker = -abs(score) / math.sqrt(effect.value)
+    tail = stdtr(effect.freedom, weaker) if effect.freedom else ndtr(weaker)
+    return min(1.0, 2 * float(tail))
 
 
 def _effect(strata: Strata) -> DesignEffect:

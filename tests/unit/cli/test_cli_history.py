@@ -60,7 +60,7 @@ def test_a_run_that_passed_by_itself_is_stopped_by_its_history(state: Path) -> N
     found = json.loads(said.stdout)
     assert (said.exit_code, found["own"], found["verdict"]) == (1, "pass", "fail")
     (row,) = (row for row in found["rows"] if row["verdict"] == "fail")
-    assert row["text"] == "worse than 99 % of further runs would be"
+    assert row["text"] == "worse than 99.5 % of further runs would be"
 
 
 def test_last_says_how_many_runs_count(state: Path) -> None:

@@ -89,9 +89,15 @@ def test_what_a_margin_comes_to() -> None:
     assert margin_bound(Margin.parse(">= -1 %"), "share", 0.0).value == 0
 
 
-def test_a_control_that_drifts_is_seen_by_what_a_change_judges() -> None:
+@pytest.mark.parametrize("drift", [0.1, 0.3, 0.5, 0.8])
+def test_a_control_that_drifts_is_seen_by_what_a_change_judges(drift: float) -> None:
     spec = stream_spec(fits=(), objectives=(slower("<= +50ms"),))
-    drift = estimate_run(simulate(spec, Conditions(drift=0.1))).health.drift
+    found = estimate_run(simulate(spec, Conditions(drift=drift))).health.drift
 
-    assert any("the controls drifted" in sentence and "ttft-p95 <= " in sentence for sentence in drift)
+    assert any("the controls drifted" in sentence and "ttft-p95 <= " in sentence for sentence in found)
+
+
+def test_controls_that_do_not_drift_are_no_matter_for_a_change() -> None:
+    spec = stream_spec(fits=(), objectives=(slower("<= +50ms"),))
+
     assert not estimate_run(simulate(spec)).health.drift

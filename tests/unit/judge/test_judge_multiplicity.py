@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from judged_run import objective, texts, verdict
 from simulated_run import Conditions, Json, simulate, stream_spec
@@ -46,11 +47,36 @@ def verdicts(*found: Judged, on_uncertain: Any = "inconclusive") -> list[str]:
     ],
 )
 def test_the_doubt_is_read_from_the_near_end(found: Estimate, expected: float | None) -> None:
-    assert doubt(BOUND, found) == (None if expected is None else pytest.approx(expected, rel=0.02, abs=1e-9))
+    assert doubt(BOUND, found, None) == (None if expected is None else pytest.approx(expected, rel=0.02, abs=1e-9))
 
 
 def test_the_near_end_of_a_bound_from_below_is_the_upper_one() -> None:
-    assert doubt(Bound.parse(">= 100ms"), interval(0.08, 0.01, 0.1)) == pytest.approx(0.025)
+    assert doubt(Bound.parse(">= 100ms"), interval(0.08, 0.01, 0.1), None) == pytest.approx(0.025)
+
+
+def test_few_degrees_of_freedom_leave_more_doubt_far_out() -> None:
+    found = interval(0.14, 0.12, 0.2)
+
+    # Student's one-sided tail on 2 degrees of freedom, (1 - t / sqrt(t^2 + 2)) / 2, at t = 2 * 4.3027.
+    assert doubt(BOUND, found, 2) == pytest.approx(0.00662, abs=2e-5)
+    assert doubt(BOUND, interval(0.12, 0.1, 0.2), 2) == pytest.approx(0.025)
+
+
+def test_twenty_kept_objectives_of_few_windows_hardly_ever_fail() -> None:
+    random = np.random.default_rng(1)
+    failed = 0
+    for _ in range(400):
+        # Means of 5 normal windows whose true value is the bound itself, each with its t interval.
+        values = random.normal(0.1, 0.01, (20, 5))
+        means, halves = values.mean(axis=1), 2.7764 * values.std(axis=1, ddof=1) / np.sqrt(5)
+        found = [interval(mean, mean - half, mean + half) for mean, half in zip(means, halves, strict=True)]
+        judged = [
+            failing(str(n), doubt(BOUND, one, 4), "fail" if (one.lower or 0) > 0.1 else "pass")
+            for n, one in enumerate(found)
+        ]
+        failed += "fail" in verdicts(*judged)
+    # 2.5 % and three standard errors; with the normal tail it is 12 %.
+    assert failed / 400 < 0.05
 
 
 def test_one_fail_among_many_may_be_chance() -> None:

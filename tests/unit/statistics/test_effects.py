@@ -59,3 +59,13 @@ def test_what_differs_between_doses_is_no_noise() -> None:
 
     assert together.value == apart.value
     assert apart.upper - apart.lower < together.upper - together.lower
+
+
+def test_windows_that_separate_by_their_weather_are_clusters_still() -> None:
+    first = [[np.array([level] * 100) + np.arange(100) / 1000 for level in (1.0, 2.0, 3.0)]]
+    second = [[np.array([level] * 100) + np.arange(100) / 1000 for level in (4.0, 5.0, 6.0)]]
+    found = cliffs_delta(first, second)
+
+    # As 300 independent values the lower end would be 0.976.
+    assert found.value == found.upper == 1
+    assert found.lower < 0.5

@@ -8,7 +8,7 @@ from scipy.stats import ks_2samp, mannwhitneyu
 
 from chaosgate.statistics.arrays import Floats
 from chaosgate.statistics.intervals import DesignEffect
-from chaosgate.statistics.unpaired import kolmogorov_smirnov, mann_whitney, weakened
+from chaosgate.statistics.unpaired import kolmogorov_smirnov, mann_whitney, pooled, weakened
 
 WINDOWS, EACH = 5, 30
 
@@ -36,6 +36,22 @@ def test_a_design_effect_weakens() -> None:
     # 4.303 is Student's 97.5 % quantile on 2 degrees of freedom.
     assert weakened(2 * 0.5 * math.erfc(4.303 / math.sqrt(2)), DesignEffect(1.0, 2)) == pytest.approx(0.05, abs=1e-4)
     assert weakened(0.3, DesignEffect(0.5, 0)) == 0.3
+
+
+@pytest.mark.parametrize("test", [mann_whitney, kolmogorov_smirnov])
+def test_many_requests_of_three_windows_that_are_all_weather_do_not_decide(test: object) -> None:
+    # The plain probability is below 1e-300, a computer's 0; of three numbers each it is 0.1 at best.
+    first = [[np.full(4000, level) + np.linspace(0, 0.1, 4000) for level in (1.0, 2.0, 3.0)]]
+    second = [[np.full(4000, level) + np.linspace(0, 0.1, 4000) for level in (4.0, 5.0, 6.0)]]
+    found = mann_whitney(first, second) if test is mann_whitney else kolmogorov_smirnov(first, second)
+
+    assert mannwhitneyu(pooled(second), pooled(first)).pvalue == 0
+    assert found.p > 0.05
+
+
+def test_a_probability_far_out_has_the_tail_of_few_degrees_of_freedom() -> None:
+    # Student's two-sided tail on 2 degrees of freedom is 1 - t / sqrt(t^2 + 2), 0.0201 at 6.95; the normal one, 4e-12.
+    assert weakened(math.erfc(6.95 / math.sqrt(2)), DesignEffect(1.0, 2)) == pytest.approx(0.0201, abs=2e-4)
 
 
 @pytest.mark.parametrize("test", [mann_whitney, kolmogorov_smirnov])
