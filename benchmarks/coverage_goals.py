@@ -37,6 +37,7 @@ GOALS = {
     "coverage_segmented": AT_LEAST,
     "coverage_phase": AT_LEAST,
     "coverage_usl": EXACT,
+    "coverage_open_ends": AT_LEAST,
     "coverage_best": AT_LEAST,
     "history_false_alarms": Goal(0.0, 0.05),
     "coverage_trend": AT_LEAST,

@@ -21,6 +21,7 @@ TITLES = {
     "coverage_segmented": "Knee of a segmented line",
     "coverage_phase": "Critical load of a phase change",
     "coverage_usl": "Peak of the Universal Scalability Law",
+    "coverage_open_ends": "Intervals with an open end: a peak too flat to be bounded from above",
     "coverage_best": "The best of several curves",
     "history_false_alarms": "History: an ordinary run is called worse",
     "coverage_trend": "Trend of a threshold over versions",

@@ -18,7 +18,7 @@ class Best(Fit):
 
     The kinds must ask for the same response: with a `share` those that find where it is passed, such as logistic and
     isotonic; without one those that find where the share begins to rise, such as segmented and phase-change.
-    The interval reaches over those of every kind within 2 of the best, since the data hardly tell these apart.
+    The interval reaches over those of every kind within 7 of the best, none of which the data rule out.
     """
 
     kind: Literal["best"]
