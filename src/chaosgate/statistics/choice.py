@@ -9,7 +9,7 @@ from chaosgate.model.fit import DoseWindow, Threshold
 from chaosgate.statistics.dose_response import counts_of
 
 NEAR = 7.0
-"""Fits within so much of the least QAICc are not ruled out (Burnham & Anderson 2002, section 2.6: support is substantial
+"""Fits within so much of the least QAICc are not ruled out (Burnham & Anderson 2002, section 2.6: support is strong
 up to 2, considerably less from 4 to 7, and essentially none above 10). With 2 the interval forgets that the kind was
 chosen by the same data, and holds the truth too seldom where another kind is right: docs/coverage.md."""
 
