@@ -24,7 +24,7 @@ def distributions_plot(fault: str, found: Sequence[Distribution], description: s
     if not slis:
         return ""
     with plot_style():
-        figure = Figure(figsize=(4.8 * min(len(slis), 2), 3.3 * ((len(slis) + 1) // 2)), layout="constrained")
+        figure = Figure(figsize=(9.6, 3.3 * ((len(slis) + 1) // 2)), layout="constrained")
         panels = figure.subplots((len(slis) + 1) // 2, min(len(slis), 2), squeeze=False).flatten()
         for axes, sli in zip(panels, slis, strict=False):
             _panel(axes, [each for each in found if each.sli == sli])
