@@ -50,7 +50,7 @@ def _places(estimator: Estimator, doses: Sequence[Estimate]) -> Iterator[tuple[E
         for sli in named_slis(estimator.spec):
             mine = [each for each in doses if (each.sli, each.fault) == (sli, name) and each.dose]
             for then in mine:
-                yield then, Side(windows.at_doses(name, (then.dose or 0.0).__eq__), alike)
+                yield then, Side(windows.at_dose(name, then.dose or 0.0), alike)
             if len(mine) > 1:
                 yield estimator.doses(sli, fault, None), Side(windows.at_doses(name, lambda dose: dose > 0), alike)
             recovery = estimator.recovery(sli, name).model_copy(update={"fault": name})

@@ -65,7 +65,7 @@ def _outlasts(run: RunData, windows: RunWindows, fault: ClusterFault, dose: floa
     """The share of judged requests beginning in the windows of one dose that end after their window; 0 without any."""
     ends = [
         (request.done, window.end)
-        for window in windows.at_doses(fault.name, dose.__eq__)
+        for window in windows.at_dose(fault.name, dose)
         for request in windows.requests[window.phase]
         if window.start <= request.seen < window.end and not run.spec.unguards(request.observation.request)
     ]

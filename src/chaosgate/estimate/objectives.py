@@ -49,7 +49,7 @@ class Estimator:
     def dose(self, sli: str, fault: Fault, dose: float) -> Estimate:
         """`sli` at one dose; 0 means the controls."""
         at = f"dose {format_value(dose, fault.axis().dimension)}"
-        windows = self.windows.at_doses(fault.name, lambda other: other == dose)
+        windows = self.windows.at_dose(fault.name, dose)
         numbers = self.numbers(sli, windows, self.windows.alike(fault.name))
         return self._labelled(
             numbers,

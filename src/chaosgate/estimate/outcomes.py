@@ -35,7 +35,7 @@ def outcome_rows(run: RunData, windows: RunWindows) -> Iterator[OutcomeRow]:
     for fault in run.spec.spec.faults:
         touched = _touched_by(run, fault)
         for dose in sorted({window.dose or 0.0 for window in windows.sweeps[fault.name]}):
-            at_dose = windows.at_doses(fault.name, dose.__eq__)
+            at_dose = windows.at_dose(fault.name, dose)
             seen = [_outcomes(window, touched if dose else _everybody, median) for window in at_dose]
             seen = [each for each in seen if each]
             if seen:

@@ -108,7 +108,7 @@ def _detection(
     one: Watched, fault: Fault, dose: float, windows: RunWindows, by_id: Mapping[str, Request]
 ) -> DetectionTime | None:
     """None where no window of the dose was injected."""
-    at_dose = windows.at_doses(fault.name, dose.__eq__)
+    at_dose = windows.at_dose(fault.name, dose)
     if not at_dose:
         return None
     found = [_detected(one, window, by_id) for window in at_dose]

@@ -46,7 +46,11 @@ class RunWindows:
 
     def controls(self, fault: str) -> tuple[Window, ...]:
         """The dose-0 windows of `fault`, in the order in which they were injected."""
-        return self.at_doses(fault, lambda dose: dose == 0)
+        return self.at_dose(fault, 0.0)
+
+    def at_dose(self, fault: str, dose: float) -> tuple[Window, ...]:
+        """The windows of `fault` at one dose; 0 means the controls."""
+        return self.at_doses(fault, lambda other: other == dose)
 
     def at_doses(self, fault: str, wanted: Callable[[float], bool]) -> tuple[Window, ...]:
         """The windows of `fault` whose dose is `wanted`."""
@@ -76,7 +80,7 @@ class RunWindows:
         What makes windows of one dose differ is the same weather, so that a dose borrows from the other doses too.
         """
         doses = sorted({window.dose for window in self.sweeps[fault] if window.dose})
-        return (*self.undisturbed, *(self.at_doses(fault, dose.__eq__) for dose in doses))
+        return (*self.undisturbed, *(self.at_dose(fault, dose) for dose in doses))
 
 
 def place_requests(run: RunData) -> RunWindows:

@@ -221,10 +221,7 @@ def _objective(draft: Draft, path: DataPath, objective: Objective) -> Iterator[P
     if objective.fit is not None:
         yield from _fit_objective(draft, path, objective, objective.fit)
     elif objective.sli is not None and objective.limit is not None:
-        if objective.change is not None:
-            yield from _sli_change(path, objective.sli, objective.change)
-        else:
-            yield from _sli_bound(path, objective.sli, objective.limit)
+        yield from _sli_bound(path, objective.sli, objective.limit)
         yield from _needs_slo(draft, path, objective.sli)
         yield from _fault_of(draft, path, objective)
 
@@ -345,13 +342,17 @@ def _history_side(draft: Draft, name: str, read: Any, path: DataPath) -> Iterato
 
 
 def _sli_bound(path: DataPath, name: str, bound: Bound) -> Iterator[Problem]:
+    """A bound is in the SLI's own unit; a change is so, too, or in per cent."""
     try:
         sli = resolve_sli(name)
     except RegistryError as error:
         yield Problem((*path, "sli"), str(error))
         return
     yield from _needed((*path, "sli"), name, sli.kind)
-    yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+    if not isinstance(bound, Margin):
+        yield from _dimension((*path, "bound"), bound, sli.dimension, f"SLI {name!r}")
+    elif bound.dimension != "share":
+        yield from _dimension((*path, "change"), bound, sli.dimension, f"a change of SLI {name!r}")
 
 
 def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
@@ -361,18 +362,6 @@ def _needed(path: DataPath, name: str, kind: type[Sli]) -> Iterator[Problem]:
         yield Problem(path, f"read {name!r}, which needs {kind.needs}, and that is not installed; {install}")
     if unscored := why_unscored(kind.scorer):
         yield Problem(path, f"read {name!r}: {unscored}")
-
-
-def _sli_change(path: DataPath, name: str, change: Margin) -> Iterator[Problem]:
-    """A change is in the SLI's own unit, or in per cent."""
-    try:
-        sli = resolve_sli(name)
-    except RegistryError as error:
-        yield Problem((*path, "sli"), str(error))
-        return
-    yield from _needed((*path, "sli"), name, sli.kind)
-    if change.dimension != "share":
-        yield from _dimension((*path, "change"), change, sli.dimension, f"a change of SLI {name!r}")
 
 
 def _dimension(path: DataPath, bound: Bound, wanted: Dimension, what: str) -> Iterator[Problem]:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from chaosgate.model.observation import Sample
 from chaosgate.model.sli import SLIS, Sli, Statistic
-from chaosgate.texts import is_unspaced, tokens
+from chaosgate.slis.answers import likeness
+from chaosgate.texts import is_unspaced
 from chaosgate.units import Dimension
 
 
@@ -32,20 +33,12 @@ class Bleu4(Sli):
     @staticmethod
     def value(sample: Sample) -> float | None:
         """From 0 to 1; None for a failed request or an unknown clean answer."""
-        said, clean = sample.observation.said, sample.clean_said
-        if sample.observation.outcome != "ok" or said is None or clean is None:
-            return None
-        return _bleu(said, clean)
+        return likeness(sample, _bleu)
 
 
 @lru_cache(maxsize=4096)
 def _bleu(said: str, clean: str) -> float:
-    if tokens(said) == tokens(clean):
-        # Nor does sacrebleu give exactly 100 to the same text: the geometric mean is rounded.
-        return 1.0
-    if not tokens(said) or not tokens(clean):
-        return 0.0
     from sacrebleu.metrics.bleu import BLEU
 
     metric = BLEU(effective_order=True, tokenize="char" if is_unspaced(clean) else "13a")
-    return min(1.0, float(metric.sentence_score(said, [clean]).score) / 100)
+    return float(metric.sentence_score(said, [clean]).score) / 100

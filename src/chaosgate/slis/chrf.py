@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from chaosgate.model.observation import Sample
 from chaosgate.model.sli import SLIS, Sli, Statistic
-from chaosgate.texts import tokens
+from chaosgate.slis.answers import likeness
 from chaosgate.units import Dimension
 
 
@@ -29,18 +29,11 @@ class ChrF(Sli):
     @staticmethod
     def value(sample: Sample) -> float | None:
         """From 0 to 1; None for a failed request or an unknown clean answer."""
-        said, clean = sample.observation.said, sample.clean_said
-        if sample.observation.outcome != "ok" or said is None or clean is None:
-            return None
-        return _chrf(said, clean)
+        return likeness(sample, _chrf)
 
 
 @lru_cache(maxsize=4096)
 def _chrf(said: str, clean: str) -> float:
-    if tokens(said) == tokens(clean):
-        return 1.0
-    if not tokens(said) or not tokens(clean):
-        return 0.0
     from sacrebleu.metrics.chrf import CHRF
 
-    return min(1.0, float(CHRF().sentence_score(said, [clean]).score) / 100)
+    return float(CHRF().sentence_score(said, [clean]).score) / 100

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from chaosgate.model.observation import Sample
 from chaosgate.model.sli import SLIS, Sli, Statistic
+from chaosgate.slis.answers import compared
 from chaosgate.texts import tokens
 from chaosgate.units import Dimension
 
@@ -30,10 +31,8 @@ class FirstDivergingToken(Sli):
     @staticmethod
     def value(sample: Sample) -> float | None:
         """From 0, nothing is as in the clean answer, to 1; None for a failed request or an unknown clean answer."""
-        said, clean = sample.observation.said, sample.clean_said
-        if sample.observation.outcome != "ok" or said is None or clean is None:
-            return None
-        return _common(tokens(said), tokens(clean))
+        pair = compared(sample)
+        return None if pair is None else _common(*map(tokens, pair))
 
 
 def _common(said: Sequence[str], clean: Sequence[str]) -> float:

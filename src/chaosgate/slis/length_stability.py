@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from chaosgate.model.observation import Sample
 from chaosgate.model.sli import SLIS, Sli, Statistic
+from chaosgate.slis.answers import compared
 from chaosgate.texts import words
 from chaosgate.units import Dimension
 
@@ -35,7 +36,8 @@ class LengthStability(Sli):
 
 
 def _stray(sample: Sample) -> int | None:
-    said, clean = sample.observation.said, sample.clean_said
-    if sample.observation.outcome != "ok" or said is None or clean is None:
+    pair = compared(sample)
+    if pair is None:
         return None
-    return len(words(said)) - len(words(clean))
+    said, clean = map(words, pair)
+    return len(said) - len(clean)

@@ -14,7 +14,7 @@ from chaosgate.model.relative import RelativeBound
     [("<= +10 %", "<=", 0.1), (">= -5 %", ">=", -0.05), ("<2.5%", "<", 0.025), ("> - 250 %", ">", -2.5)],
 )
 def test_a_bound_is_a_comparison_and_a_fraction(text: str, op: str, value: float) -> None:
-    assert RelativeBound.parse(text) == RelativeBound(op, value)  # type: ignore[arg-type]
+    assert RelativeBound.parse(text) == RelativeBound(op, value, "share")  # type: ignore[arg-type]
 
 
 @given(st.sampled_from(["<=", ">=", "<", ">"]), st.integers(-99999, 99999))
