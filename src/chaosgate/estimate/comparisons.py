@@ -36,7 +36,8 @@ def compare_run(estimator: Estimator, doses: Sequence[Estimate]) -> Comparisons:
     `doses` are the estimates of every SLI at every dose. The probabilities of each test are adjusted for all
     comparisons by it.
     """
-    found = [_compared(estimator, then, side) for then, side in _places(estimator, doses)]
+    before = {sli: estimator.baseline(sli) for sli in named_slis(estimator.spec)}
+    found = [_compared(estimator, before[then.sli], then, side) for then, side in _places(estimator, doses)]
     drawn, faults = _drawn(estimator), estimator.spec.spec.faults
     distributions = [each for fault in faults for name in drawn for each in _distributions(estimator, name, fault)]
     return Comparisons(comparisons=tuple(_adjusted(found)), distributions=tuple(distributions))
@@ -57,8 +58,8 @@ def _places(estimator: Estimator, doses: Sequence[Estimate]) -> Iterator[tuple[E
             yield recovery, Side(windows.recovered(name), windows.undisturbed)
 
 
-def _compared(estimator: Estimator, then: Estimate, side: Side) -> Comparison:
-    ref, before = resolve_sli(then.sli), estimator.baseline(then.sli)
+def _compared(estimator: Estimator, before: Estimate, then: Estimate, side: Side) -> Comparison:
+    ref = resolve_sli(then.sli)
     sides = _Sides(ref.kind, Side(estimator.windows.baseline, estimator.windows.undisturbed), side)
     pairs = sides.pairs if ref.kind.statistic in ("share", "mean") else None
     seed = estimator.spec.spec.workload.seed

@@ -42,6 +42,17 @@ def test_controls_and_doses() -> None:
     assert {window.place for window in low} == {"dose"}
 
 
+def test_the_windows_of_a_dose_are_its_own_whether_it_is_written_as_a_whole_number_or_not() -> None:
+    windows = place_requests(passing_run())
+    sweep = tuple(
+        replace(window, dose=dose) for window, dose in zip(windows.sweeps["slow-wire"], (1, 2.0, 1.0, 2), strict=False)
+    )
+    placed = replace(windows, sweeps={"slow-wire": sweep})
+
+    assert placed.at_dose("slow-wire", 1) == placed.at_dose("slow-wire", 1.0) == (sweep[0], sweep[2])
+    assert placed.alike("slow-wire")[-2:] == ((sweep[0], sweep[2]), (sweep[1], sweep[3]))
+
+
 def test_recovery_starts_a_settle_time_after_the_last_off() -> None:
     (recovery,) = PLACED.recoveries
     starts = [round(window.start - recovery.off, 9) for window in recovery.windows]
