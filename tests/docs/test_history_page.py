@@ -26,4 +26,5 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
     assert (MIN_RUNS, "Fewer than three say nothing" in PAGE) == (3, True)
     assert (MIN_POINTS, "Five versions are needed" in PAGE) == (5, True)
     for tail in (WARN_TAIL, FAIL_TAIL):
-        assert f"worse than {100 * (1 - 2 * tail):g} % of " in PAGE
+        assert f"worse than {100 * (1 - tail):g} % of " in PAGE
+        assert f"beyond the {100 * (1 - 2 * tail):g} % band" in PAGE
