@@ -202,18 +202,17 @@ def _refusal(refused: Refused) -> web.Response:
 
 
 async def _send_whole(request: web.BaseRequest, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
-    response = PassThrough(upstream)
+    response = PassThrough(upstream, body)
     if response.headers.popall(hdrs.CONTENT_LENGTH, None) is not None:
         response.content_length = len(body)
     await response.prepare(request)
-    await response.write_eof(body)
+    await response.write_eof()
     return response
 
 
 async def _send_broken(request: web.BaseRequest, upstream: aiohttp.ClientResponse, body: bytes) -> web.StreamResponse:
     """Pass on what came of an answer that broke off, and break off, too: there is nothing to judge."""
-    response = PassThrough(upstream)
+    response = PassThrough(upstream, body)
     await response.prepare(request)
-    await response.write(body)
     break_off(request)
     return response

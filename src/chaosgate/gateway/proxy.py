@@ -33,6 +33,7 @@ from chaosgate.gateway.state import RunState
 from chaosgate.gateway.stream import (
     PassThrough,
     UpstreamBroken,
+    at_hand,
     break_off,
     editing_of,
     readable,
@@ -234,10 +235,10 @@ class Proxy:
     async def _pass_on(
         self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, passage: Passage
     ) -> web.StreamResponse:
-        response = PassThrough(upstream)
+        editing = editing_of(upstream, passage.edits)
+        response = PassThrough(upstream, at_hand(upstream) if editing is None else b"")
         if hdrs.LOCATION in response.headers:
             lead_back(response.headers, (server.url for server in self._run.upstreams.all))
-        editing = editing_of(upstream, passage.edits)
         if editing is not None:
             response.headers.popall(hdrs.CONTENT_LENGTH, None)
         await response.prepare(request)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequenc
 
 import aiohttp
 from aiohttp import HttpVersion11, hdrs, web
+from aiohttp.abc import AbstractStreamWriter
 
 from chaosgate.gateway.editing import Editing, EventTooLong
 from chaosgate.gateway.headers import response_headers
@@ -26,11 +27,25 @@ class UpstreamBroken(Exception):
 
 
 class PassThrough(web.StreamResponse):
-    """The server's response, status line and headers unchanged."""
+    """The server's response, status line and headers unchanged.
 
-    def __init__(self, upstream: aiohttp.ClientResponse) -> None:
+    `at_hand` is what has come of its body: the headers leave in one write with it, and at once where nothing has.
+    """
+
+    def __init__(self, upstream: aiohttp.ClientResponse, at_hand: bytes = b"") -> None:
         self.passed = response_headers(upstream.headers)
         super().__init__(status=upstream.status, reason=upstream.reason, headers=self.passed)
+        self._at_hand = at_hand
+        # aiohttp's own responses say so of themselves. One write is one packet and one wake-up of the client.
+        self._send_headers_immediately = not at_hand
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Send the headers, and what is at hand."""
+        writer = await super().prepare(request)
+        if self._at_hand:
+            await self.write(self._at_hand)
+            self._at_hand = b""
+        return writer
 
 
 def remove_own_headers(response: web.StreamResponse) -> None:
@@ -39,6 +54,11 @@ def remove_own_headers(response: web.StreamResponse) -> None:
         for name in (hdrs.SERVER, hdrs.DATE, hdrs.CONTENT_TYPE):
             if name not in response.passed:
                 response.headers.popall(name, None)
+
+
+def at_hand(upstream: aiohttp.ClientResponse) -> bytes:
+    """What has come of a body and was not read yet; empty where nothing has, or where it broke off."""
+    return upstream.content.read_nowait() if upstream.content.exception() is None else b""
 
 
 async def relay(upstream: aiohttp.ClientResponse, response: web.StreamResponse, idle: float | None) -> None:

@@ -66,6 +66,34 @@ async def test_a_connection_carries_the_next_request_after_each_kind_of_ending(f
         assert answer.endswith(b"\r\n\r\nat /last")
 
 
+async def test_an_answer_that_is_there_at_once_takes_one_packet() -> None:
+    async with upstream(by_path) as url, gateway(url) as gate:
+        reader, writer = await connect(gate.url)
+        writer.write(GET % b"/whole")
+        seen = await reader.read(65536)
+        assert seen.startswith(b"HTTP/1.1 200 OK\r\n") and seen.endswith(b"\r\n\r\nat /whole")
+        writer.close()
+
+
+async def test_a_head_does_not_wait_for_its_body() -> None:
+    go_on = asyncio.Event()
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "4"})
+        await response.prepare(request)
+        await asyncio.wait_for(go_on.wait(), 10)
+        await response.write(b"body")
+        return response
+
+    async with upstream(slow) as url, gateway(url) as gate:
+        reader, writer = await connect(gate.url)
+        writer.write(GET % b"/whole")
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+        go_on.set()
+        assert b"Content-Length: 4" in head and await reader.readexactly(4) == b"body"
+        writer.close()
+
+
 @pytest.mark.parametrize("path", ["/204", "/304"])
 async def test_a_response_without_a_body_has_none(path: str) -> None:
     async with upstream(by_path) as url, gateway(url) as served:
