@@ -22,6 +22,11 @@ import uvloop
 
 from chaosgate.errors import UsageError
 
+TICK = 0.001
+"""What the timers of the event loop count in, in seconds: they fire up to so much early or late (libuv)."""
+RARELY = 10
+"""How much rarer the oldest objects are walked where nothing may stand still; a walk of 200,000 takes 26 ms."""
+
 Served = TypeVar("Served")
 Result = TypeVar("Result")
 
@@ -57,13 +62,17 @@ def allow_files(wanted: int) -> None:
 def short_collections() -> Iterator[None]:
     """Keep the garbage collector from walking what exists already: such a walk holds everything up for milliseconds.
 
-    What is garbage by then stays until the block is left: call `gc.collect` before, when there is time for it.
+    What is garbage by then stays until the block is left: call `gc.collect` before, when there is time for it. What
+    comes later and stays, as what a measurement collects, is walked a tenth as often as usual.
     """
+    young, middle, old = gc.get_threshold()
+    gc.set_threshold(young, middle, RARELY * old)
     gc.freeze()
     try:
         yield
     finally:
         gc.unfreeze()
+        gc.set_threshold(young, middle, old)
 
 
 @contextmanager

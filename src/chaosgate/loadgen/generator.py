@@ -18,12 +18,10 @@ from chaosgate.loadgen.trace import Pending, PhaseClock, Trace
 from chaosgate.model.arrivals import MAX_CONCURRENCY
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
-from chaosgate.serving import allow_files, short_collections
+from chaosgate.serving import TICK, allow_files, short_collections
 
 MAX_IN_FLIGHT = MAX_CONCURRENCY
 """Requests in flight at most. One that is due beyond that is recorded as refused by the client, never sent late."""
-TICK = 0.001
-"""What the timers of the event loop count in, in seconds: they fire up to so much early or late."""
 EXACT_FROM = 0.010
 """A request that is due in so many seconds or more goes out when it is due: the loop turns for the last of them
 instead of sleeping, for a fifth of a core at most. Closer requests are left to timers, which costs nothing."""
