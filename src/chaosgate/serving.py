@@ -22,8 +22,6 @@ import uvloop
 
 from chaosgate.errors import UsageError
 
-TICK = 0.001
-"""What the timers of the event loop count in, in seconds: they fire up to so much early or late (libuv)."""
 RARELY = 10
 """How much rarer the oldest objects are walked where nothing may stand still; a walk of 200,000 takes 26 ms."""
 

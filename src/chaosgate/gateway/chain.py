@@ -15,10 +15,10 @@ from chaosgate.draws import Draw
 from chaosgate.gateway.clock import Clock
 from chaosgate.gateway.ledger import NOT_REACHED, Touch
 from chaosgate.gateway.passage import Passage, PlannedEdit, PlannedLoad, SharedWindow
-from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.windows import ActiveWindow, Windows
 from chaosgate.model.fault import Delay, Effect, EngineFault, Fault, Reply, RequestFault, Reset, WireFault
 from chaosgate.model.request_facts import RequestFacts
+from chaosgate.sleepers import Sleepers
 
 Carried = TypeVar("Carried", bound=Fault)
 

@@ -7,10 +7,10 @@ from chaosgate.gateway.clock import Clock
 from chaosgate.gateway.config import GatewayConfig
 from chaosgate.gateway.ledger import MAX_ROWS, Ledger
 from chaosgate.gateway.metrics import Metrics
-from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.timeline import MAX_EVENTS, Timeline
 from chaosgate.gateway.upstreams import Upstreams
 from chaosgate.gateway.windows import Windows
+from chaosgate.sleepers import Sleepers
 
 
 class RunState:
@@ -19,7 +19,7 @@ class RunState:
     def __init__(self, config: GatewayConfig, max_rows: int = MAX_ROWS, max_events: int = MAX_EVENTS) -> None:
         self.config = config
         self.clock = Clock()
-        self.sleepers = Sleepers(self.clock)
+        self.sleepers = Sleepers(self.clock.now)
         self.timeline = Timeline(config, self.clock, max_events)
         self.windows = Windows(self.clock, self.timeline, self.sleepers)
         self.chain = Chain(config.seed, self.windows, self.sleepers, self.clock)

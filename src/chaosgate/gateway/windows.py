@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 from chaosgate.gateway.clock import Clock
-from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.timeline import OffReason, Timeline
+from chaosgate.sleepers import Sleepers
 
 
 class Conflict(Exception):

@@ -18,7 +18,8 @@ from chaosgate.loadgen.trace import Pending, PhaseClock, Trace
 from chaosgate.model.arrivals import MAX_CONCURRENCY
 from chaosgate.model.observation import Observation
 from chaosgate.model.workload import Workload
-from chaosgate.serving import TICK, allow_files, short_collections
+from chaosgate.serving import allow_files, short_collections
+from chaosgate.sleepers import Sleepers
 
 MAX_IN_FLIGHT = MAX_CONCURRENCY
 """Requests in flight at most. One that is due beyond that is recorded as refused by the client, never sent late."""
@@ -84,6 +85,7 @@ class LoadGenerator:
         self._part = part
         self._numbers = numbers or count().__next__
         self._calls = Calls(settings.workload, settings.phase, settings.warmup)
+        self._sleepers = Sleepers(clock.now)
         self._in_flight: dict[asyncio.Task[None], Trace] = {}
         self._failures: list[BaseException] = []
         self._prepared = False
@@ -113,6 +115,7 @@ class LoadGenerator:
         if not self._prepared:
             await self.prepare()
         stop = asyncio.create_task(until.wait())
+        stop.add_done_callback(lambda _: self._sleepers.release())
         try:
             async with open_session(self._settings.headers) as session:
                 with short_collections():
@@ -135,12 +138,12 @@ class LoadGenerator:
 
     async def _send_due(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
         for call in self._calls.due(self._settings.seconds, self._part, self._settings.requests):
-            await self._sleep_until(call.scheduled, stop)
+            await self._sleep_until(call.scheduled)
             if stop.done() or self._failures:
                 return
             self._launch(client, client.trace(call))
         if self._settings.requests is None:
-            await self._sleep_until(self._settings.seconds, stop)
+            await self._sleep_until(self._settings.seconds)
 
     async def _send_in_turn(self, client: ChatClient, stop: asyncio.Task[Literal[True]], slots: int) -> None:
         def ended(slot: asyncio.Task[None]) -> None:
@@ -151,7 +154,7 @@ class LoadGenerator:
 
         for _ in range(slots):
             asyncio.create_task(self._keep_busy(client, stop)).add_done_callback(ended)
-        await self._sleep_until(self._settings.seconds, stop)
+        await self._sleep_until(self._settings.seconds)
 
     async def _keep_busy(self, client: ChatClient, stop: asyncio.Task[Literal[True]]) -> None:
         """One slot of a closed loop: the next request goes out as soon as the last one has ended."""
@@ -175,18 +178,10 @@ class LoadGenerator:
             return None
         return client.trace(self._calls.next(number, now))
 
-    async def _sleep_until(self, due: float, stop: asyncio.Task[Literal[True]]) -> None:
-        """Wait for `due` or `stop`, and at least one turn of the event loop, so that answers are read when late."""
+    async def _sleep_until(self, due: float) -> None:
+        """Wait for `due` or the end, and at least one turn of the event loop, so that answers are read when late."""
         await asyncio.sleep(0)
-        exact = due - self._clock.now() >= EXACT_FROM
-        # A timer may fire a little early; a request must not go out before it is due.
-        while (left := due - self._clock.now()) > 0 and not stop.done():
-            if not exact:
-                await asyncio.wait({stop}, timeout=left)
-            elif left > TICK:
-                await asyncio.wait({stop}, timeout=left - TICK)
-            else:
-                await asyncio.sleep(0)
+        await self._sleepers.until(due, exact=due - self._clock.now() >= EXACT_FROM)
 
     def _launch(self, client: ChatClient, trace: Trace) -> None:
         if len(self._in_flight) >= self._settings.max_in_flight:

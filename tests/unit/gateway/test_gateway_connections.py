@@ -71,7 +71,8 @@ async def test_an_answer_that_is_there_at_once_takes_one_packet() -> None:
         reader, writer = await connect(gate.url)
         writer.write(GET % b"/whole")
         seen = await reader.read(65536)
-        assert seen.startswith(b"HTTP/1.1 200 OK\r\n") and seen.endswith(b"\r\n\r\nat /whole")
+        assert seen.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert seen.endswith(b"\r\n\r\nat /whole")
         writer.close()
 
 
@@ -90,7 +91,8 @@ async def test_a_head_does_not_wait_for_its_body() -> None:
         writer.write(GET % b"/whole")
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
         go_on.set()
-        assert b"Content-Length: 4" in head and await reader.readexactly(4) == b"body"
+        assert b"Content-Length: 4" in head
+        assert await reader.readexactly(4) == b"body"
         writer.close()
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 from gateway_rig import error, gateway, latency
 
 from chaosgate.gateway.clock import Clock
-from chaosgate.gateway.sleepers import Sleepers
 from chaosgate.gateway.windows import Windows
 
 NOWHERE = "http://127.0.0.1:9"
@@ -68,19 +67,3 @@ async def test_stamps_never_go_back() -> None:
 
     assert stamps[0] >= 0
     assert all(earlier <= later for earlier, later in pairwise(stamps))
-
-
-async def test_sleepers_wake_when_due_and_not_before() -> None:
-    clock = Clock()
-    sleepers = Sleepers(clock)
-
-    for due in (clock.now() - 1, clock.now() + 0.0003, clock.now() + 0.02):
-        assert await sleepers.until(due)
-        assert clock.now() >= due
-
-
-async def test_nobody_sleeps_after_a_release() -> None:
-    sleepers = Sleepers(Clock())
-    sleepers.release()
-
-    assert not await sleepers.until(1e9)
