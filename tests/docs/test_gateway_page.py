@@ -15,6 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text(encoding="u
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(120)
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
     problems = run_page(PAGE, tmp_path)

@@ -17,6 +17,7 @@ TURNS = 3
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
     for turn in range(TURNS):

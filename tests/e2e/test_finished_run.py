@@ -20,7 +20,8 @@ from chaosgate.model.result import Verdict
 from chaosgate.planner import make_plan
 from chaosgate.run.steps import command
 
-pytestmark = pytest.mark.slow
+# One run is enough for all of them, and each worker of the tests would make its own.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("finished run")]
 
 
 @pytest.fixture(scope="session")

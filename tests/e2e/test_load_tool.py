@@ -16,7 +16,7 @@ import pytest
 from load_target import Target, loaded, tokens
 from small_drill import command, environment, eventually
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 @contextmanager

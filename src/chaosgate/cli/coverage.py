@@ -65,7 +65,7 @@ class Coverage:
 def read_catalogue(path: Path) -> list[Row]:
     """The rows of a catalogue file; a UsageError names the row that cannot be read."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; name the catalogue with --file FILE") from error
     except yaml.YAMLError as error:
