@@ -192,6 +192,9 @@ def start_kubelet(node: Node, binaries: Path) -> None:
         "containerRuntimeEndpoint": f"unix://{containerd_socket(node)}",
         "volumePluginDir": f"{node.folder}/kubelet/plugins",
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        # Where the machine's disk is fuller than 85 %, the kubelet would remove images that nobody can pull again.
+        "imageGCHighThresholdPercent": 100,
+        "imageGCLowThresholdPercent": 99,
         "maxPods": 60,
     }
     file = node.folder / "kubelet.yaml"

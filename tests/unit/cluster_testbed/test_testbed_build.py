@@ -34,7 +34,7 @@ def test_a_program_is_another_when_a_file_of_it_changes(binary: Binary, file: st
 
 
 def test_a_program_is_another_by_another_compiler_or_with_other_flags(binary: Binary) -> None:
-    others = [replace(binary, static=True), replace(binary, variables={"main.version": "1"}), binary]
+    others = [replace(binary, package="."), replace(binary, variables={"main.version": "1"}), binary]
     found = [other.fingerprint(GO) for other in others] + [binary.fingerprint("go version go1.27 linux/amd64")]
     assert len(set(found)) == len(found)
 
