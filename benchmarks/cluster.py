@@ -167,7 +167,7 @@ def main() -> None:
     except NoCluster as reason:
         sys.exit(f"at {SUBNET}.0.0/16: {reason}")
     finally:
-        # Building took half an hour: what was measured is told, whatever came after it.
+        # Building takes a quarter of an hour: what was measured is told, whatever comes after it.
         show(figures, words.json)
 
 

@@ -31,12 +31,12 @@ ENVIRONMENT = {"CGO_ENABLED": "0", "GOGC": "400"}
 """No C libraries: the images have none, and what all are made from is compiled once. The compiler may use more memory,
 which saves a tenth of its time."""
 KUBERNETES_VERSION = {"k8s.io/component-base/version.gitVersion": KUBERNETES}
+ARGO_VERSION = {f"{ARGO_MODULE}.version": ARGO, f"{ARGO_MODULE}.gitTag": ARGO, f"{ARGO_MODULE}.gitTreeState": "clean"}
 LABELS_LOOKUP = """package executor
 
 func (g gjsonLabels) Lookup(label string) (string, bool) { return g.Get(label), g.Has(label) }
 """
 """What Argo 3.7 lacks of the interface labels.Labels as it is since Kubernetes 1.34."""
-ARGO_VERSION = {f"{ARGO_MODULE}.version": ARGO, f"{ARGO_MODULE}.gitTag": ARGO, f"{ARGO_MODULE}.gitTreeState": "clean"}
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def argo_modfile() -> Path:
     A module holds no symbolic links, and Argo's signal_linux.go is one: it must be put back before this builds. And it
     is built with the cluster's Kubernetes libraries, which halves the build, and which ask one method more of labels.
     """
-    # By what mends it: a copy that was mended otherwise is left alone.
+    # Named by all that decides what it holds, so that a copy of other versions is never taken for it.
     copy = cache() / f"argo-{ARGO}-{KUBERNETES}"
     if not copy.exists():
         half = copy.with_suffix(".half")
