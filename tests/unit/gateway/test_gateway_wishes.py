@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -56,11 +57,18 @@ async def rows(served: Gateway) -> list[tuple[str, bool, bool, str | None]]:
     return [(row["fault"], row["planned"], row["applied"], row["bypassed"]) for row in await settled(served)]
 
 
+def undated(answer: bytes) -> bytes:
+    """The answer without its second, which may end between two answers."""
+    head, dated, body = re.split(rb"(?<=\r\n)(Date: [^\r]+\r\n)", answer)
+    assert dated
+    return head + body
+
+
 async def test_a_request_that_asks_for_nothing_is_told_nothing_though_a_fault_touches_it() -> None:
     async with upstream() as url, gateway(url, [latency()], noise=True, variants={"canary": url}) as served:
-        plain = await raw(served.url, raw_post(named(1)))
+        plain = undated(await raw(served.url, raw_post(named(1))))
         served.run.windows.open("slow", 0, 0.001, 60)
-        assert await raw(served.url, raw_post({**named(2), "baggage": "user=1,broken"})) == plain
+        assert undated(await raw(served.url, raw_post({**named(2), "baggage": "user=1,broken"}))) == plain
         assert (await settled(served))[1]["applied"]
         assert b"X-Chaos" not in plain
 
