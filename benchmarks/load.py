@@ -112,10 +112,10 @@ def speed_figures(seconds: float) -> tuple[list[Figure], float]:
 
 
 def delay_figure(seconds: float, at: float) -> Figure:
-    """How late requests are sent at a rate of `at`, open loop."""
+    """How late requests are sent at a rate of `at`, open loop; beside it the bare client's, by the loop's timers."""
     with server() as url:
-        seen = client("ours", url, seconds, "--rate", f"{at:.0f}")
-    peers = {"rate": at, "failed": float(seen["failed"])}
+        bare, seen = (client(what, url, seconds, "--rate", f"{at:.0f}") for what in ("bare", "ours"))
+    peers = {"rate": at, "failed": float(seen["failed"]), "bare": 1000 * bare["delay_p99"]}
     return Figure("schedule_delay_p99_ms", 1000 * seen["delay_p99"], "ms", 5.0, peers)
 
 
@@ -127,11 +127,12 @@ def added_figure(seconds: float, peers: Mapping[str, Peer]) -> Figure:
             p50 = measure(url)
             return None if p50 is None else 1000 * (p50 - told(url)["waited_p50"])
 
-    def ours(url: str) -> float:
-        return float(client("ours", url, seconds, "--rate", str(SLOW_RATE))["ttft_p50"])
+    def of(what: str) -> Callable[[str], float]:
+        return lambda url: float(client(what, url, seconds, "--rate", str(SLOW_RATE))["ttft_p50"])
 
-    others = {name: added(lambda url, one=peer: one.ttft_p50(url, SLOW_RATE, seconds)) for name, peer in peers.items()}
-    value = added(ours)
+    others = {"bare": added(of("bare"))}
+    others |= {name: added(lambda url, one=peer: one.ttft_p50(url, SLOW_RATE, seconds)) for name, peer in peers.items()}
+    value = added(of("ours"))
     assert value is not None
     return Figure("added_ttft_p50_ms", value, "ms", 0.8, _known(others))
 

@@ -2,7 +2,7 @@
 
 python benchmarks/load_rig.py serve READY [--first S] [--service S --slots N --stall BEGIN:LENGTH] [--core N]
 python benchmarks/load_rig.py ours URL SECONDS [--concurrency N | --rate N] [--twice] [--core N]
-python benchmarks/load_rig.py bare URL SECONDS --concurrency N [--core N]
+python benchmarks/load_rig.py bare URL SECONDS [--concurrency N | --rate N] [--core N]
 
 The server answers each POST with a stream of EVENTS events, and GET /told with what it knows of itself. A client prints
 one JSON object. With `--twice` ours does twice the work for what it counts, which the self-test must see.
@@ -17,7 +17,7 @@ import os
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -193,25 +193,66 @@ async def serve(ready: Path, script: Script) -> None:
     await server.serve_forever()
 
 
-async def bare(url: str, seconds: float, concurrency: int) -> dict[str, float]:
-    """The same requests by aiohttp alone: sent, read to the end, their events counted, and nothing kept."""
-    body = {"model": MODEL, "messages": [{"role": "user", "content": "Say ok."}], "stream": True, "max_tokens": 16}
-    ended = [0]
-    connector = aiohttp.TCPConnector(limit=0)
-    begun, spent = time.perf_counter(), time.process_time()
-    async with aiohttp.ClientSession(connector=connector) as session:
+class Bare:
+    """The same requests by aiohttp alone: sent, read to the end, their events counted, and nothing kept of answers."""
 
-        async def user() -> None:
-            while time.perf_counter() < begun + seconds:
-                events = 0
-                async with session.post(f"{url}/v1/chat/completions", json=body) as response:
-                    async for chunk in response.content.iter_any():
-                        events += chunk.count(b"data:")
-                ended[0] += events == EVENTS + 2
+    BODY = {"model": MODEL, "messages": [{"role": "user", "content": "Say ok."}], "stream": True, "max_tokens": 16}
 
-        await asyncio.gather(*(user() for _ in range(concurrency)))
-    taken, spent = time.perf_counter() - begun, time.process_time() - spent
-    return {"streams": ended[0], "seconds": taken, "cpu": spent}
+    def __init__(self, url: str, seconds: float) -> None:
+        self._url, self._seconds = f"{url}/v1/chat/completions", seconds
+        self._ended = 0
+        self._delays: list[float] = []
+        self._firsts: list[float] = []
+
+    async def closed(self, concurrency: int) -> dict[str, float | None]:
+        """A closed loop."""
+        begun = time.perf_counter()
+
+        async def user(session: aiohttp.ClientSession) -> None:
+            while time.perf_counter() < begun + self._seconds:
+                await self._ask(session)
+
+        return await self._timed(lambda session: asyncio.gather(*(user(session) for _ in range(concurrency))))
+
+    async def open(self, rate: float) -> dict[str, float | None]:
+        """An open loop: a task for each request, begun by the event loop's timer."""
+        begun = time.perf_counter()
+
+        async def one(session: aiohttp.ClientSession, due: float) -> None:
+            self._delays.append(time.perf_counter() - due)
+            self._firsts.append(await self._ask(session) - due)
+
+        async def all_due(session: aiohttp.ClientSession) -> None:
+            tasks = []
+            for number in range(int(self._seconds * rate)):
+                due = begun + number / rate
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                tasks.append(asyncio.create_task(one(session, due)))
+            await asyncio.gather(*tasks)
+
+        return await self._timed(all_due)
+
+    async def _timed(self, load: Callable[[aiohttp.ClientSession], Awaitable[object]]) -> dict[str, float | None]:
+        begun, spent = time.perf_counter(), time.process_time()
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            await load(session)
+        return {
+            "streams": self._ended,
+            "seconds": time.perf_counter() - begun,
+            "cpu": time.process_time() - spent,
+            "delay_p99": quantile(self._delays, 0.99),
+            "ttft_p50": quantile(self._firsts, 0.5),
+        }
+
+    async def _ask(self, session: aiohttp.ClientSession) -> float:
+        """When the first piece of the answer came."""
+        events, first = 0, 0.0
+        async with session.post(self._url, json=self.BODY) as response:
+            async for chunk in response.content.iter_any():
+                first = first or time.perf_counter()
+                events += chunk.count(b"data:")
+        self._ended += events == EVENTS + 2
+        return first
 
 
 async def ours(url: str, seconds: float, arrivals: dict[str, Any], twice: bool) -> dict[str, float | None]:
@@ -280,7 +321,8 @@ def main() -> None:
         uvloop.run(serve(Path(words.where), Script(words.first, words.service, words.slots, at, length)))
         return
     if words.what == "bare":
-        seen: Any = uvloop.run(bare(words.where, words.seconds, words.concurrency))
+        alone = Bare(words.where, words.seconds)
+        seen: Any = uvloop.run(alone.closed(words.concurrency) if words.concurrency else alone.open(words.rate))
     else:
         open_loop = {"process": "constant", "rate": f"{words.rate:g}/s"}
         # Twice the work, and as much of it in flight.

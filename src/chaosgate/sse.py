@@ -17,6 +17,7 @@ MAX_EVENT = 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
 _PLAIN = b"data: "
+_NEXT_PLAIN = b"\n\n" + _PLAIN
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LINES = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
@@ -48,20 +49,26 @@ class EventSplitter:
         return self._cut(final=False)
 
     def feed_data(self, chunk: bytes) -> list[bytes]:
-        """The data of the events that `chunk` completes, as bytes: `event_data` of what `feed` gives, where it is any.
-
-        Most chunks are whole events of one data line each, as servers write them; those are cut in one go.
-        """
-        if not self._buffer and chunk.startswith(_PLAIN) and chunk.endswith(b"\n\n") and b"\r" not in chunk:
-            data = chunk[len(_PLAIN) : -2].split(b"\n\n" + _PLAIN)
-            if chunk.count(b"\n") == 2 * len(data) and len(chunk) <= MAX_EVENT:
-                self._first = False
-                return data
+        """The data of the events that `chunk` completes, as bytes: `event_data` of what `feed` gives."""
         return list(_data_of(self.feed(chunk)))
+
+    def plain_data(self, chunk: bytes, between: bytes) -> tuple[bytes, int] | None:
+        """The data of the events that `chunk` would complete, with `between` between them, and how many events it has.
+
+        Only of a chunk of nothing but whole events of one data line each, as servers write them: those are read in one
+        go. None of any other chunk. Nothing is fed.
+        """
+        if self._buffer or not chunk.startswith(_PLAIN) or not chunk.endswith(b"\n\n") or len(chunk) > MAX_EVENT:
+            return None
+        events = chunk.count(_NEXT_PLAIN) + 1
+        if b"\r" in chunk or chunk.count(b"\n") != 2 * events:
+            return None
+        self._first = False
+        return chunk[len(_PLAIN) : -2].replace(_NEXT_PLAIN, between), events
 
     def close_data(self) -> list[bytes]:
         """The data of the event that `close` gives."""
-        return list(_data_of(self.close()))
+        return list(_data_of(self.close())) if self._buffer else []
 
     def close(self) -> list[bytes]:
         """The event held back for its CR when the stream ends, if there is one. What else is in `rest` is no event."""

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from chaosgate.estimate.known import Asked as Prompt
-from chaosgate.estimate.known import asked
+from chaosgate.estimate.measured import by_prompt
 from chaosgate.estimate.numbers import Numbers, estimate
 from chaosgate.model.observation import MIN_WINDOWS, Window
 from chaosgate.model.result import finite
@@ -107,9 +107,8 @@ def _asked(kind: type[Sli], windows: Sequence[Window], numbers: dict[Prompt, int
 
 
 def _counted(kind: type[Sli], window: Window, numbers: dict[Prompt, int], add: bool) -> Iterator[tuple[int, float]]:
-    for sample in window.samples:
-        prompt, value = asked(sample.observation), kind.adjusted(sample)
-        if value is not None and (add or prompt in numbers):
+    for prompt, value in by_prompt(kind, window):
+        if add or prompt in numbers:
             yield numbers.setdefault(prompt, len(numbers)), value
 
 

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from chaosgate.estimate.known import Asked, asked
 from chaosgate.model.observation import Window
 from chaosgate.model.sli import Sli
 from chaosgate.statistics.arrays import Floats
@@ -28,10 +29,29 @@ def measure(kind: type[Sli], windows: Iterable[Window]) -> Measured:
 
 
 def _values(kind: type[Sli], window: Window) -> Floats:
+    values: Floats | None = window.worked_out.get(kind)
+    if values is None:
+        values = window.worked_out[kind] = _work_out(kind, window)
+        # All who ask share it.
+        values.flags.writeable = False
+    return values
+
+
+def _work_out(kind: type[Sli], window: Window) -> Floats:
     if kind.statistic == "set":
         number = kind.of(window.samples)
         return np.array([] if number is None else [number], dtype=float)
     return np.fromiter(chain.from_iterable(map(kind.adjusted_values, window.samples)), dtype=float)
+
+
+def by_prompt(kind: type[Sli], window: Window) -> Sequence[tuple[Asked, float]]:
+    """What each request of `window` that counts was asked, and its adjusted value."""
+    key = kind, "by prompt"
+    if key not in window.worked_out:
+        found = ((asked(sample.observation), kind.adjusted(sample)) for sample in window.samples)
+        window.worked_out[key] = [(prompt, value) for prompt, value in found if value is not None]
+    known: Sequence[tuple[Asked, float]] = window.worked_out[key]
+    return known
 
 
 def pooled_values(measured: Measured) -> Floats:

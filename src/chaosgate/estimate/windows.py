@@ -204,15 +204,16 @@ def _fill(
     """The windows with their requests, and how many requests lie in none."""
     guarded: list[list[Sample]] = [[] for _ in windows]
     unguarded: list[list[Sample]] = [[] for _ in windows]
+    homes = _Homes(windows, faults)
     straddlers = 0
     for request in requests:
         # What its client cancelled tells nothing of the target, and of no fault either.
         if request.observation.warmup or request.observation.outcome == "cancelled":
             continue
-        homes = [index for index, window in enumerate(windows) if _belongs(request, window, faults)]
-        straddlers += not homes
+        found = homes.of(request)
+        straddlers += not found
         apart, sample = arms.sample(request)
-        for index in homes:
+        for index in found:
             (unguarded if apart else guarded)[index].append(sample)
     filled = (
         replace(window, samples=tuple(judged), unguarded=tuple(shown))
@@ -221,13 +222,34 @@ def _fill(
     return tuple(filled), straddlers
 
 
-def _belongs(request: Request, window: Window, faults: Mapping[str, Fault]) -> bool:
-    fault = faults.get(window.fault or "")
-    if isinstance(fault, ClusterFault):
-        return within(request, window, fault)
-    if window.fault is not None and request.by_ledger:
-        return request.windows.get(window.fault) == window.index
-    return window.start <= request.seen < window.end and not request.windows
+class _Homes:
+    """To which of `windows` a request belongs: those of a fault on the wire by name, others by time."""
+
+    def __init__(self, windows: Sequence[Window], faults: Mapping[str, Fault]) -> None:
+        self._named: dict[tuple[str, int], int] = {}
+        self._timed: list[tuple[int, Window]] = []
+        self._lasting: list[tuple[int, Window, ClusterFault]] = []
+        self._dosed: list[tuple[int, Window]] = []
+        for at, window in enumerate(windows):
+            fault = faults.get(window.fault or "")
+            if isinstance(fault, ClusterFault):
+                self._lasting.append((at, window, fault))
+            elif window.fault is None:
+                self._timed.append((at, window))
+            else:
+                self._named[window.fault, window.index] = at
+                self._dosed.append((at, window))
+
+    def of(self, request: Request) -> list[int]:
+        """The windows, by their place in the list."""
+        found = [at for at, window, fault in self._lasting if within(request, window, fault)]
+        if request.by_ledger:
+            found += [self._named[named] for named in request.windows.items() if named in self._named]
+        else:
+            found += [at for at, window in self._dosed if window.start <= request.seen < window.end]
+        if not request.windows:
+            found += [at for at, window in self._timed if window.start <= request.seen < window.end]
+        return found
 
 
 def within(request: Request, window: Window, fault: ClusterFault) -> bool:

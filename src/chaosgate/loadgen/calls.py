@@ -9,7 +9,7 @@ from itertools import islice
 from chaosgate.draws import uniform
 from chaosgate.loadgen.arrivals import schedule
 from chaosgate.loadgen.trace import Call
-from chaosgate.model.request_id import request_id
+from chaosgate.model.request_id import request_prefix
 from chaosgate.model.workload import Workload
 from chaosgate.prompts.sources import prompts_of
 
@@ -39,6 +39,7 @@ class Calls:
 
     def __init__(self, workload: Workload, phase: str, warmup: float) -> None:
         self._workload, self._phase, self._warmup = workload, phase, warmup
+        self._prefix = request_prefix(workload.seed, phase)
         self._streams = workload.streams()
         self._prompts = [prompts_of(stream, workload.seed) for stream in self._streams]
 
@@ -59,7 +60,7 @@ class Calls:
     def _call(self, number: int, at: float, stream: int, asked: int) -> Call:
         prompts = self._prompts[stream]
         index = prompts.index(asked)
-        request = request_id(self._workload.seed, self._phase, number)
+        request = f"{self._prefix}{number}"
         return Call(
             request=request,
             phase=self._phase,

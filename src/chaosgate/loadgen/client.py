@@ -9,9 +9,12 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from aiohttp.payload import BytesPayload
+from yarl import URL
 
 from chaosgate.errors import one_line
 from chaosgate.loadgen.deadline import Deadlines
+from chaosgate.loadgen.delta import read_chunk, read_event
 from chaosgate.loadgen.trace import Call, PhaseClock, Trace
 from chaosgate.model.observation import Outcome
 from chaosgate.model.request_id import REQUEST_HEADER, SCHEDULED_HEADER
@@ -71,11 +74,13 @@ class ChatClient:
     ) -> None:
         """`texts`: whether observations hold what was answered; `logprobs`: whether the server is asked for them."""
         self._session = session
-        self._url = url.rstrip("/") + CHAT_PATH
+        # Read once: aiohttp would read the text again for every request.
+        self._url = URL(url.rstrip("/") + CHAT_PATH)
         self._deadlines = Deadlines(timeout)
         self._clock = clock
         self._model = model
         self._body = {
+            "model": model,
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": 0,
@@ -105,30 +110,38 @@ class ChatClient:
 
     async def _exchange(self, trace: Trace) -> None:
         trace.stamp_sent()
-        async with self._session.post(
+        response = await self._session.post(
             self._url,
-            data=_encoded(self._body_of(trace.call)),
+            data=BytesPayload(_encoded(self._body_of(trace.call)), content_type=FIXED_HEADERS["Content-Type"]),
             headers=_headers(trace.call),
             allow_redirects=False,
-        ) as response:
+        )
+        try:
             trace.status = response.status
             if response.status != 200:
                 said = server_words(await response.content.read(MAX_SAID))
                 raise ValueError(f"HTTP status {response.status}: {said}")
-            await self._read(response, trace)
+            await self._read(response.content, trace)
+        finally:
+            # What `async with` does, less its wait for a body that is long sent.
+            response.release()
 
-    async def _read(self, response: aiohttp.ClientResponse, trace: Trace) -> None:
+    async def _read(self, content: aiohttp.StreamReader, trace: Trace) -> None:
         """Read to the end of the body, past `[DONE]` too: only a connection read to its end can be used again."""
-        splitter, now, read = EventSplitter(), self._clock.now, response.content.readany
-        while chunk := await read():
+        splitter, now = EventSplitter(), self._clock.now
+        while not content.at_eof() and (chunk := await content.readany()):
             at = now()
-            trace.take(splitter.feed_data(chunk), at)
-        trace.take(splitter.close_data(), now())
+            trace.take(read_chunk(splitter, chunk), at)
+        trace.take(map(read_event, splitter.close_data()), now())
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
-        body = {**addressed(self._model, prompt, call.tenant), **self._body, "messages": prompt.messages()}
-        return body if prompt.max_tokens is None else {**body, "max_tokens": prompt.max_tokens}
+        body = {**self._body, "messages": prompt.messages()}
+        if prompt.tenant is not None or call.tenant is not None:
+            body.update(addressed(self._model, prompt, call.tenant))
+        if prompt.max_tokens is not None:
+            body["max_tokens"] = prompt.max_tokens
+        return body
 
 
 def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str, str]:
@@ -140,11 +153,7 @@ def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str
 
 
 def _headers(call: Call) -> dict[str, str]:
-    return {
-        "Content-Type": FIXED_HEADERS["Content-Type"],
-        REQUEST_HEADER: call.request,
-        SCHEDULED_HEADER: f"{call.scheduled:.6f}",
-    }
+    return {REQUEST_HEADER: call.request, SCHEDULED_HEADER: f"{call.scheduled:.6f}"}
 
 
 def _encoded(body: dict[str, Any]) -> bytes:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from chaosgate.errors import one_line
 from chaosgate.model.usage import MAX_TOKENS, completion_tokens, prompt_tokens
-from chaosgate.sse import DONE
+from chaosgate.sse import DONE, EventSplitter
 
 _BROKEN_OFF = ("abort", "error")
 """Finish reasons with which vLLM ends an answer that is not whole."""
@@ -73,19 +73,28 @@ _DONE_DATA = DONE.encode()
 _UNUSUAL = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
-def read_events(data: Sequence[bytes]) -> Iterable[Event]:
-    """The meaning of the data of events that came in one piece, in order.
+def read_chunk(splitter: EventSplitter, chunk: bytes) -> Iterable[Event]:
+    """The events that `chunk` completes, in order, each with its meaning.
 
     A ValueError, once those before it are given, says why an event is malformed or which error it reports.
     """
-    ended = bool(data) and data[-1] == _DONE_DATA
+    plain = splitter.plain_data(chunk, b",")
+    events = None if plain is None else _read_plain(*plain)
+    return map(read_event, splitter.feed_data(chunk)) if events is None else events
+
+
+def _read_plain(data: bytes, count: int) -> list[Event] | None:
+    """`count` events whose data are separated by commas; None where any of them is unusual.
+
+    An event may hold a comma outside of any object, and is none then, so that they are counted.
+    """
+    ended = data.endswith(b"," + _DONE_DATA) if count > 1 else data == _DONE_DATA
     try:
-        events = _MANY.decode(b"[%b]" % b",".join(data[:-1] if ended else data))
+        events = _MANY.decode(b"[%b]" % (data[: -len(_DONE_DATA) - 1] if ended else data))
     except _UNUSUAL:
-        return map(read_event, data)
-    # An event may hold a comma outside of any object; it is none, and what is wrong with it is for `read_event` to say.
-    if len(events) != len(data) - ended:
-        return map(read_event, data)
+        return None
+    if len(events) != count - ended:
+        return None
     return [*events, DONE_EVENT] if ended else events
 
 

@@ -194,7 +194,11 @@ class LoadGenerator:
 
     async def _one(self, client: ChatClient, trace: Trace) -> None:
         try:
-            await _ask(client, trace)
+            await (
+                client.ask(trace)
+                if trace.call.cancel_after is None
+                else _ask_for(trace.call.cancel_after, client, trace)
+            )
         finally:
             self._on_observation(trace.observation())
 
@@ -225,13 +229,10 @@ class LoadGenerator:
         )
 
 
-async def _ask(client: ChatClient, trace: Trace) -> None:
-    """Ask, and close the connection where the client gives the request up before its answer is whole."""
-    if trace.call.cancel_after is None:
-        await client.ask(trace)
-        return
+async def _ask_for(seconds: float, client: ChatClient, trace: Trace) -> None:
+    """Ask, and close the connection as its client gives the request up where its answer is not whole by then."""
     try:
-        async with asyncio.timeout(trace.call.cancel_after):
+        async with asyncio.timeout(seconds):
             await client.ask(trace)
     except TimeoutError:
         trace.settle("ok" if trace.finished else "cancelled")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from chaosgate.loadgen.delta import DONE_EVENT, Choice, LogProbs, Usage, finish_reason, known_count, read_events
+import msgspec
+
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, Event, LogProbs, Usage, finish_reason, known_count
 from chaosgate.model.observation import Observation, Outcome
 from chaosgate.prompts.prompt import Prompt
 
@@ -32,8 +34,7 @@ class PhaseClock:
         return self._clock() - self._start
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One request as it is planned. `prompt_name` is `<set>/<index>`; `scheduled` counts from the phase's start."""
 
     request: str
@@ -115,26 +116,34 @@ class Trace:
         """
         self._sent = self._clock.now()
 
-    def take(self, events: Sequence[bytes], at: float) -> None:
-        """Add the data of the events that came in one piece at `at`.
-
-        A ValueError when one is malformed or reports an error; those before it are added.
-        """
-        for event in read_events(events):
+    def take(self, events: Iterable[Event], at: float) -> None:
+        """Add the events that came in one piece at `at`. What one of them raises leaves those before it added."""
+        tokens, pieces = self._tokens, self._pieces
+        for event in events:
             if event.choices:
-                self._take_choice(event.choices[0], at)
+                choice = event.choices[0]
+                text = choice.delta
+                if text is not None and text.content and choice.finish_reason is None and choice.logprobs is None:
+                    # What most events are, taken without a call for each.
+                    tokens.append(at)
+                    pieces.append(text.content)
+                else:
+                    self._take_unusual(choice, at)
+                self._events += 1
+                self._last = at
+                if self._opened is None:
+                    self._opened = at
             elif event is DONE_EVENT:
                 self.finished = True
                 self._end = at if self._end is None else self._end
             if event.usage is not None:
                 self._take_usage(event.usage)
 
-    def _take_choice(self, choice: Choice, at: float) -> None:
+    def _take_unusual(self, choice: Choice, at: float) -> None:
+        """Add a choice with anything but content, or with more than that."""
         if choice.finish_reason is not None:
             self._finish = finish_reason(choice.finish_reason)
             self.finished = True
-        self._events += 1
-        self._last = at
         text = choice.delta
         if text is not None:
             if text.content:
@@ -144,8 +153,6 @@ class Trace:
                 self._reasoning.append(at)
         if choice.logprobs is not None:
             self._take_logprobs(choice.logprobs)
-        if self._opened is None:
-            self._opened = at
 
     def _take_logprobs(self, logprobs: LogProbs) -> None:
         """One number a token; one that the server does not tell leaves the whole answer without."""
@@ -170,21 +177,22 @@ class Trace:
 
     def observation(self) -> Observation:
         """The request as its client saw it; one that was never settled ran out of time now."""
+        call, tokens = self.call, tuple(self._tokens)
         end = self._clock.now() if self._end is None else self._end
         text = "".join(self._pieces)
         return Observation.of_checked(
             {
-                "request": self.call.request,
-                "phase": self.call.phase,
-                "prompt": self.call.prompt_name,
-                "scheduled": self.call.scheduled,
+                "request": call.request,
+                "phase": call.phase,
+                "prompt": call.prompt_name,
+                "scheduled": call.scheduled,
                 "sent": end if self._sent is None else self._sent,
-                "first": self._tokens[0] if self._tokens else None,
-                "tokens": tuple(self._tokens),
+                "first": tokens[0] if tokens else None,
+                "tokens": tokens,
                 "end": end,
                 "status": self.status,
                 "outcome": self._outcome,
-                "answer": self.call.prompt.grade(text),
+                "answer": call.prompt.grade(text),
                 "accepted": self._accepted(text),
                 "text": text_digest(text),
                 "finish": self._finish,
@@ -194,9 +202,9 @@ class Trace:
                 "last": self._last,
                 "events": self._events,
                 "reasoning": tuple(self._reasoning),
-                "tenant": self.call.tenant,
+                "tenant": call.tenant,
                 "why": None if self._outcome == "ok" else self.why,
-                "warmup": self.call.warmup,
+                "warmup": call.warmup,
                 "said": in_utf8(text) if self._keeps_text else None,
                 "logprobs": self._logprob(),
             }

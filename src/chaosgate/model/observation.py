@@ -6,7 +6,8 @@ only; gateway times count from the gateway's start and are the run's time base.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chaosgate.model.base import Frozen, Line
@@ -214,3 +215,5 @@ class Window:
     unguarded: tuple[Sample, ...] = ()
     """Those that pass no filter, by the spec's `unguarded`: the witness of a fault reads them, and nothing else does.
     Their clean arm is of unguarded requests, too: a filter may change what an answer looks like."""
+    worked_out: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of the samples, which never change, by what it is: many estimates ask for the same again."""

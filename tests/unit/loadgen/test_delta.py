@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosgate.loadgen.delta import DONE_EVENT, Choice, Event, _read_unusual, known_count, read_event, read_events
+from chaosgate.loadgen.delta import DONE_EVENT, Choice, Event, _read_unusual, known_count, read_chunk, read_event
+from chaosgate.sse import EventSplitter
 
 texts = st.text(max_size=8) | st.sampled_from(["", "blue", "\u2028", "a\x00b"])
 odd = st.none() | st.booleans() | st.integers(-2, 2**70) | st.floats() | texts | st.lists(st.integers(), max_size=2)
@@ -77,13 +78,18 @@ def test_both_readings_agree(data: bytes) -> None:
     assert outcome(lambda: read_event(data)) == careful(data)
 
 
+def in_one_chunk(*pieces: bytes) -> Iterable[Event]:
+    """What is read of events of one line of data each that come in one chunk, as a server writes them."""
+    return read_chunk(EventSplitter(), b"".join(b"data: %b\n\n" % data for data in pieces))
+
+
 @settings(max_examples=200)
-@given(st.lists(datas, max_size=4))
+@given(st.lists(datas.filter(lambda data: not set(data) & set(b"\r\n")), max_size=4))
 def test_events_of_one_piece_are_read_as_each_by_itself(pieces: list[bytes]) -> None:
     """Up to the first that is malformed, which is where a trace ends."""
     found: list[Any] = []
     try:
-        found += map(meaning, read_events(pieces))
+        found += map(meaning, in_one_chunk(*pieces))
     except ValueError as error:
         found.append(str(error))
     expected: list[Any] = []
@@ -95,9 +101,11 @@ def test_events_of_one_piece_are_read_as_each_by_itself(pieces: list[bytes]) -> 
     assert len(found) in (1, len(expected))
 
 
-@pytest.mark.parametrize("odd_one", [b'{"choices": 7}', b"", b"1", b'{"choices": []},{"choices": []}'])
+@pytest.mark.parametrize(
+    "odd_one", [b'{"choices": 7}', b"", b"1", b"1[DONE]", b",[DONE]", b'{"choices": []},{"choices": []}']
+)
 def test_what_comes_before_a_malformed_event_is_read(odd_one: bytes) -> None:
-    events = iter(read_events([b'{"choices": [{"delta": {"content": "blue"}}]}', odd_one]))
+    events = iter(in_one_chunk(b'{"choices": [{"delta": {"content": "blue"}}]}', odd_one))
     assert meaning(next(events))[-2] == "blue"
     with pytest.raises(ValueError, match=r"^read "):
         next(events)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from scripted_chat import call
 
+from chaosgate.loadgen.delta import read_event
 from chaosgate.loadgen.trace import PhaseClock, Trace
 from chaosgate.model.observation import Outcome, RequestBound, Sample
 from chaosgate.model.sli import SLIS
@@ -37,7 +38,7 @@ def traced(events: list[Event], outcome: Outcome = "ok", end: float = 12.0) -> S
     trace.stamp_sent()
     trace.status = 200
     for at, data in events:
-        trace.take([data.encode()], at)
+        trace.take(map(read_event, [data.encode()]), at)
     trace.settle(outcome)
     return Sample(trace.observation(), None)
 

@@ -13,6 +13,7 @@ from scripted_chat import ANSWER, DONE, Serve, call, event, streaming, token
 
 from chaosgate.artifacts import OBSERVATIONS, Identity, read_lines, write_lines
 from chaosgate.loadgen.client import ChatClient, open_session
+from chaosgate.loadgen.delta import read_event
 from chaosgate.loadgen.generator import LoadSettings
 from chaosgate.loadgen.trace import PhaseClock, Trace, in_utf8
 from chaosgate.loadgen.workers import open_load
@@ -30,7 +31,7 @@ def scored(content: str, *probabilities: Any, finish: str | None = None) -> byte
 def seen(*data: bytes, keeps_text: bool = False) -> Observation:
     trace = Trace(call(), PhaseClock(), keeps_text)
     trace.stamp_sent()
-    trace.take([*data, b"[DONE]"], 1.0)
+    trace.take(map(read_event, [*data, b"[DONE]"]), 1.0)
     trace.settle("ok")
     return trace.observation()
 

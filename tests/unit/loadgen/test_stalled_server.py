@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from scripted_chat import call, token
 
+from chaosgate.loadgen.delta import read_event
 from chaosgate.loadgen.summary import Summary, summarise
 from chaosgate.loadgen.trace import PhaseClock, Trace
 from chaosgate.statistics.ranks import quantile_of
@@ -63,7 +64,7 @@ async def load() -> Summary:
         async with slots:
             trace.stamp_sent()
             await served()
-            trace.take([token("blue", "stop").encode(), b"[DONE]"], clock.now())
+            trace.take(map(read_event, [token("blue", "stop").encode(), b"[DONE]"]), clock.now())
             trace.settle("ok")
 
     async with asyncio.TaskGroup() as group:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 from scripted_chat import call, token
 
+from chaosgate.loadgen.delta import read_event
 from chaosgate.loadgen.trace import PhaseClock, Trace, text_digest
 from chaosgate.model.observation import Observation, Outcome
 from chaosgate.prompts.prompt import Suggestion
@@ -39,7 +40,7 @@ def trace(hand: HandClock) -> Trace:
 
 
 def test_no_token(trace: Trace) -> None:
-    trace.take([b"[DONE]"], 3.75)
+    trace.take(map(read_event, [b"[DONE]"]), 3.75)
     trace.settle("ok")
     seen = trace.observation()
     assert (seen.first, seen.tokens, seen.end, seen.outcome) == (None, (), 3.75, "ok")
@@ -48,8 +49,8 @@ def test_no_token(trace: Trace) -> None:
 
 
 def test_one_token(trace: Trace) -> None:
-    trace.take([token("blue", "stop").encode()], 3.75)
-    trace.take([b"[DONE]"], 4.0)
+    trace.take(map(read_event, [token("blue", "stop").encode()]), 3.75)
+    trace.take(map(read_event, [b"[DONE]"]), 4.0)
     trace.settle("ok")
     assert trace.observation().to_json() == {
         "request": "7.block1.17",
@@ -82,26 +83,26 @@ def test_one_token(trace: Trace) -> None:
 
 def test_two_tokens_after_an_empty_first_event(trace: Trace) -> None:
     for data, at in [(token(""), 3.5), (token("bl"), 3.75), (token("ue"), 4.25), (token(None, "stop"), 4.5)]:
-        trace.take([data.encode()], at)
+        trace.take(map(read_event, [data.encode()]), at)
     seen = trace.observation()
     assert (seen.first, seen.tokens, seen.answer) == (3.75, (3.75, 4.25), "right")
 
 
 def test_several_tokens_in_one_event_are_one_content_event(trace: Trace) -> None:
-    trace.take([token("blue and green").encode()], 3.75)
+    trace.take(map(read_event, [token("blue and green").encode()]), 3.75)
     seen = trace.observation()
     assert (seen.tokens, seen.answer) == ((3.75,), "wrong")
 
 
 def test_the_end_is_the_marker_and_not_the_close_of_the_connection(trace: Trace, hand: HandClock) -> None:
-    trace.take([b"[DONE]"], 3.75)
+    trace.take(map(read_event, [b"[DONE]"]), 3.75)
     hand.at = 109.0
     trace.settle("ok")
     assert trace.observation().end == 3.75
 
 
 def test_without_a_marker_the_end_is_when_the_request_was_settled(trace: Trace, hand: HandClock) -> None:
-    trace.take([token("blue", "stop").encode()], 3.75)
+    trace.take(map(read_event, [token("blue", "stop").encode()]), 3.75)
     assert trace.finished
     hand.at = 104.0
     trace.settle("ok")
@@ -113,12 +114,12 @@ def test_what_the_server_says_of_the_answer_is_kept_until_it_says_something_else
     assert (trace.observation().finish, trace.observation().claimed) == (None, None)
     usage = '{"choices": [], "usage": {"completion_tokens": %d}}'
     for data in (usage % 1, token("blue", "stop"), usage % 2, token(None), "[DONE]"):
-        trace.take([data.encode()], 3.75)
+        trace.take(map(read_event, [data.encode()]), 3.75)
     assert (trace.observation().finish, trace.observation().claimed) == ("stop", 2)
 
 
 def test_a_request_that_was_never_settled_is_given_up_now(trace: Trace, hand: HandClock) -> None:
-    trace.take([token("bl").encode()], 3.75)
+    trace.take(map(read_event, [token("bl").encode()]), 3.75)
     hand.at = 107.0
     seen = trace.observation()
     assert (seen.outcome, seen.end, seen.tokens) == ("timeout", 7.0, (3.75,))
@@ -137,15 +138,15 @@ def test_a_request_that_was_never_sent_was_sent_at_its_end(hand: HandClock) -> N
 )
 def test_answers_are_compared_exactly_but_for_space_around(known: str | None, answer: str | None) -> None:
     trace = Trace(call(answer=known), PhaseClock())
-    trace.take([token(" blue ").encode()], 1.0)
+    trace.take(map(read_event, [token(" blue ").encode()]), 1.0)
     assert trace.observation().answer == answer
 
 
 @pytest.mark.parametrize(("form", "answer"), [("json", "right"), ("text", "wrong")])
 def test_answers_are_graded_as_the_prompt_says(form: str, answer: str) -> None:
     trace = Trace(call(answer='{"red":"blue","lamp":"door"}', form=form), PhaseClock())
-    trace.take([token('{"lamp": "door", ').encode()], 1.0)
-    trace.take([token('"red": "blue"}').encode()], 1.1)
+    trace.take(map(read_event, [token('{"lamp": "door", ').encode()]), 1.0)
+    trace.take(map(read_event, [token('"red": "blue"}').encode()]), 1.1)
     assert trace.observation().answer == answer
 
 
@@ -161,7 +162,7 @@ def test_answers_are_graded_as_the_prompt_says(form: str, answer: str) -> None:
 )
 def test_only_a_whole_answer_is_accepted_as_the_log_tells(text: str, outcome: Outcome, accepted: bool) -> None:
     trace = Trace(call(suggestion=Suggestion("red", False)), PhaseClock())
-    trace.take([token(text).encode()], 1.0)
+    trace.take(map(read_event, [token(text).encode()]), 1.0)
     trace.settle(outcome)
     assert trace.observation().accepted is accepted
 
@@ -215,7 +216,7 @@ class Meaning:
     ],
 )
 def test_events_are_read(data: str, meaning: Meaning, trace: Trace) -> None:
-    trace.take([data.encode()], 3.75)
+    trace.take(map(read_event, [data.encode()]), 3.75)
     seen = trace.observation()
     assert (seen.text, len(seen.tokens)) == (text_digest(meaning.content), len(meaning.content))
     assert Meaning(meaning.content, seen.finish, seen.claimed, seen.events, trace.finished) == meaning
@@ -239,12 +240,12 @@ def test_events_are_read(data: str, meaning: Meaning, trace: Trace) -> None:
 )
 def test_malformed_events_say_what_was_read(data: str, text: str, trace: Trace) -> None:
     with pytest.raises(ValueError, match=text):
-        trace.take([data.encode()], 3.75)
+        trace.take(map(read_event, [data.encode()]), 3.75)
     assert trace.observation().events == 0
 
 
 def test_an_observation_made_of_checked_values_is_one_that_was_checked(trace: Trace) -> None:
-    trace.take([token("blue", "stop").encode()], 3.75)
+    trace.take(map(read_event, [token("blue", "stop").encode()]), 3.75)
     trace.settle("ok")
     seen = trace.observation()
     assert seen == Observation.model_validate(seen.to_json())
@@ -252,7 +253,7 @@ def test_an_observation_made_of_checked_values_is_one_that_was_checked(trace: Tr
 
 def test_a_lone_surrogate_has_a_digest() -> None:
     trace = Trace(call(), PhaseClock())
-    trace.take([json.dumps({"choices": [{"delta": {"content": "\ud800"}}]}).encode()], 1.0)
+    trace.take(map(read_event, [json.dumps({"choices": [{"delta": {"content": "\ud800"}}]}).encode()]), 1.0)
     assert trace.observation().text == text_digest("\ud800") != text_digest("?")
 
 

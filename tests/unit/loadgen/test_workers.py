@@ -101,9 +101,11 @@ async def test_observations_come_while_the_load_runs_and_what_is_in_flight_can_b
 
     run = ObservedLoad(settings(await serve(handle), {"process": "constant", "rate": "20/s"}, seconds=600.0))
     running = asyncio.create_task(run.run())
-    await until_true(lambda: len(run.observations) > 10 and run.sender.in_flight >= 4)
+    held = [f"7.block1.{number}" for number in range(4)]
+    await until_true(lambda: len(run.observations) > 10 and set(held) <= {o.request for o in run.sender.pending()})
     pending = run.sender.pending()
-    assert [one.request for one in pending[:4]] == [f"7.block1.{number}" for number in range(4)]
+    assert [one.request for one in pending[:4]] == held
+    assert len(pending) == run.sender.in_flight
     assert [one.scheduled for one in pending] == sorted(one.scheduled for one in pending)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from scripted_chat import call
 
+from chaosgate.loadgen.delta import read_event
 from chaosgate.loadgen.trace import PhaseClock, Trace
 from chaosgate.model.observation import Observation, Outcome
 
@@ -41,7 +42,7 @@ class Traced:
         trace.stamp_sent()
         trace.status = 200
         for at, kind in self.events:
-            trace.take([data_of(kind).encode()], at)
+            trace.take(map(read_event, [data_of(kind).encode()]), at)
         trace.settle(self.outcome)
         return trace.observation()
 
