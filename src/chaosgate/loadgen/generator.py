@@ -194,11 +194,8 @@ class LoadGenerator:
 
     async def _one(self, client: ChatClient, trace: Trace) -> None:
         try:
-            await (
-                client.ask(trace)
-                if trace.call.cancel_after is None
-                else _ask_for(trace.call.cancel_after, client, trace)
-            )
+            patience = trace.call.cancel_after
+            await (client.ask(trace) if patience is None else _ask_for(patience, client, trace))
         finally:
             self._on_observation(trace.observation())
 
