@@ -33,6 +33,8 @@ VARYING_HEADERS = frozenset(
 
 MAX_SAID = 4096
 """Bytes of the body of an error that are read."""
+KEPT_BODIES = 1024
+"""Prompts whose requests are kept as they are sent: prompts are asked in turn, again and again."""
 MAX_WHY = 200
 """Characters of a reason that are kept."""
 
@@ -89,6 +91,7 @@ class ChatClient:
             **({"logprobs": True} if logprobs else {}),
         }
         self._texts = texts
+        self._bodies: dict[tuple[str | None, str], bytes] = {}
 
     def trace(self, call: Call) -> Trace:
         """The empty trace of `call`, on this client's clock."""
@@ -112,7 +115,7 @@ class ChatClient:
         trace.stamp_sent()
         response = await self._session.post(
             self._url,
-            data=BytesPayload(_encoded(self._body_of(trace.call)), content_type=FIXED_HEADERS["Content-Type"]),
+            data=BytesPayload(self._encoded_body(trace.call), content_type=FIXED_HEADERS["Content-Type"]),
             headers=_headers(trace.call),
             allow_redirects=False,
         )
@@ -133,6 +136,16 @@ class ChatClient:
             at = now()
             trace.take(read_chunk(splitter, chunk), at)
         trace.take(map(read_event, splitter.close_data()), now())
+
+    def _encoded_body(self, call: Call) -> bytes:
+        """The body of the request, from the last time that the prompt was asked where there was one."""
+        name = call.tenant, call.prompt_name
+        body = self._bodies.get(name)
+        if body is None:
+            body = _encoded(self._body_of(call))
+            if len(self._bodies) < KEPT_BODIES:
+                self._bodies[name] = body
+        return body
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt

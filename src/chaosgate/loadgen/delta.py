@@ -95,7 +95,9 @@ def _read_plain(data: bytes, count: int) -> list[Event] | None:
         return None
     if len(events) != count - ended:
         return None
-    return [*events, DONE_EVENT] if ended else events
+    if ended:
+        events.append(DONE_EVENT)
+    return events
 
 
 def read_event(data: bytes) -> Event:

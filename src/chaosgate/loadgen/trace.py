@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
@@ -226,6 +227,8 @@ def in_utf8(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+# The same prompts get the same answers, and no other part of an observation takes as long.
+@lru_cache(maxsize=1024)
 def text_digest(text: str) -> str:
     """`sha256:<hex>` of an answer in UTF-8. A lone surrogate, which JSON can carry, is encoded like any code point."""
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
