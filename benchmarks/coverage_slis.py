@@ -6,7 +6,7 @@ so the estimate borrows from a baseline, controls and other doses, as that of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +33,8 @@ def _kind(statistic: Statistic, dimension: Dimension) -> type[Sli]:
             return sample  # type: ignore[return-value]
 
         @classmethod
-        def adjusted_values(cls, sample: Sample) -> Sequence[float]:
-            return (sample,)  # type: ignore[return-value]
+        def adjusted_values(cls, samples: Iterable[Sample]) -> Iterator[float]:
+            return iter(samples)  # type: ignore[arg-type]
 
     Drawn.statistic, Drawn.dimension = statistic, dimension
     return Drawn

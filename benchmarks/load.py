@@ -1,6 +1,6 @@
 """How fast and how truthful the load client is, beside a bare client and, with --peers, beside other load tools.
 
-python benchmarks/load.py                      about two minutes on a quiet machine
+python benchmarks/load.py                      about three minutes on a quiet machine
 python benchmarks/load.py --seconds 2          a short look
 python benchmarks/load.py --peers FOLDER       GuideLLM and AIPerf beside it, installed into environments in FOLDER
 python benchmarks/load.py --selftest           a client that does twice the work must be seen to be half as fast
@@ -30,7 +30,7 @@ from figures import BIN, ENVIRONMENT, ROOT, Figure, see_twofold, show
 from load_peers import PEERS, Peer, install, run_quietly
 
 CONCURRENCY = 32
-ROUNDS = 3
+ROUNDS = 5
 SLOW_RATE = 50.0
 FIRST = 0.02
 """Seconds before the first event, where the added time is measured."""

@@ -44,6 +44,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(token for token, is_word in _cut(folded) if is_word)
 
 
+@lru_cache(maxsize=4 * _CACHED)
 def names(text: str, name: str) -> bool:
     """Whether `text` holds all words of `name` in a row; no text names what has no word."""
     wanted, found = words(name), words(text)

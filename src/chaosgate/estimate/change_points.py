@@ -152,7 +152,7 @@ def slice_value(sli: SliRef, part: Slice) -> float | None:
     kind = sli.kind
     if kind.statistic == "set":
         return kind.of(part.samples)
-    values = [value for sample in part.samples for value in kind.adjusted_values(sample)]
+    values = list(kind.adjusted_values(part.samples))
     if not values:
         return None
     if sli.quantile is not None:

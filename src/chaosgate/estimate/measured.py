@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def _work_out(kind: type[Sli], window: Window) -> Floats:
     if kind.statistic == "set":
         number = kind.of(window.samples)
         return np.array([] if number is None else [number], dtype=float)
-    return np.fromiter(chain.from_iterable(map(kind.adjusted_values, window.samples)), dtype=float)
+    return np.fromiter(kind.adjusted_values(window.samples), dtype=float)
 
 
 def by_prompt(kind: type[Sli], window: Window) -> Sequence[tuple[Asked, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -50,7 +50,8 @@ class LiveSample:
 
     def _shown(self, name: str) -> float | None:
         sli = resolve_sli(name)
-        return _statistic(sli, sli.kind.values, self.observations)
+        samples = _samples(self.observations)
+        return _statistic(sli, samples, chain.from_iterable(map(sli.kind.values, samples)))
 
 
 class LiveStats:
@@ -159,7 +160,8 @@ class _SliReader:
         ended = [each for each in sample.observations if not each.warmup and each.request not in self._overdue]
         overdue = self._newly_overdue(pending, sample.second + 1)
         self._overdue = (self._overdue - {each.request for each in sample.observations}) | set(overdue)
-        return _statistic(self._sli, self._sli.kind.adjusted_values, ended, [math.inf] * len(overdue))
+        samples = _samples(ended)
+        return _statistic(self._sli, samples, [math.inf] * len(overdue) + [*self._sli.kind.adjusted_values(samples)])
 
     def shown(self, value: float) -> str:
         return format_value(value, self._sli.dimension)
@@ -197,16 +199,18 @@ def _answered(pending: Pending, now: float) -> Observation:
     )
 
 
-def _statistic(
-    sli: SliRef,
-    numbers: Callable[[Sample], Sequence[float]],
-    observations: Iterable[Observation],
-    more: Sequence[float] = (),
-) -> float | None:
-    """The SLI over one second, None where no request gives a number; a rate is what those that ended come to."""
+def _samples(observations: Iterable[Observation]) -> list[Sample]:
+    return [Sample(observation, None) for observation in observations]
+
+
+def _statistic(sli: SliRef, samples: Sequence[Sample], numbers: Iterable[float]) -> float | None:
+    """The SLI over one second, of `samples` that have `numbers`; None where these are none.
+
+    A rate is what the requests that ended come to.
+    """
     if sli.kind.statistic == "set":
-        return sli.kind.of([Sample(observation, None) for observation in observations])
-    values = [*more, *chain.from_iterable(numbers(Sample(observation, None)) for observation in observations)]
+        return sli.kind.of(samples)
+    values = list(numbers)
     if not values:
         return None
     if sli.kind.statistic == "rate":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -14,7 +14,7 @@ from chaosgate.registry import Registry, unknown
 from chaosgate.units import Dimension
 
 Statistic = Literal["quantile", "share", "rate", "mean", "set"]
-INFINITE = (float("inf"),)
+INFINITE = float("inf")
 """What a request that failed counts as in the adjusted view of a distribution."""
 _QUANTILE = re.compile(r"(?P<kind>.+)-p(?P<percent>[0-9]{1,3}(\.[0-9]+)?)")
 
@@ -84,16 +84,19 @@ class Sli(ABC):
         A request that its client cancelled has not failed.
         """
         if cls.statistic == "quantile" and sample.observation.outcome not in ("ok", "cancelled"):
-            return float("inf")
+            return INFINITE
         return cls.value(sample)
 
     @classmethod
-    def adjusted_values(cls, sample: Sample) -> Sequence[float]:
-        """Like `values`, but a request that failed is one infinite number, as in `adjusted`."""
-        outcome = sample.observation.outcome
-        if outcome == "ok" or (cls.statistic != "quantile" and outcome != "cancelled"):
-            return cls.values(sample)
-        return () if outcome == "cancelled" else INFINITE
+    def adjusted_values(cls, samples: Iterable[Sample]) -> Iterator[float]:
+        """The `values` of all requests, of which one that failed is one infinite number, as in `adjusted`."""
+        values, latencies = cls.values, cls.statistic == "quantile"
+        for sample in samples:
+            outcome = sample.observation.outcome
+            if outcome == "ok" or (outcome != "cancelled" and not latencies):
+                yield from values(sample)
+            elif outcome != "cancelled":
+                yield INFINITE
 
 
 SLIS: Registry[Sli] = Registry("SLI", Sli)

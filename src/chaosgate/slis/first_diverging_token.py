@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from chaosgate.model.observation import Sample
@@ -32,10 +32,12 @@ class FirstDivergingToken(Sli):
     def value(sample: Sample) -> float | None:
         """From 0, nothing is as in the clean answer, to 1; None for a failed request or an unknown clean answer."""
         pair = compared(sample)
-        return None if pair is None else _common(*map(tokens, pair))
+        return None if pair is None else _common(*pair)
 
 
-def _common(said: Sequence[str], clean: Sequence[str]) -> float:
+@lru_cache(maxsize=4096)
+def _common(one: str, other: str) -> float:
+    said, clean = tokens(one), tokens(other)
     longer = max(len(said), len(clean))
     same = next((place for place, pair in enumerate(zip(said, clean, strict=False)) if pair[0] != pair[1]), None)
     return 1.0 if longer == 0 else (min(len(said), len(clean)) if same is None else same) / longer

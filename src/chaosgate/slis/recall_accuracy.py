@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -34,15 +34,19 @@ class RecallAccuracy(Sli):
     def value(sample: Sample) -> float | None:
         """From 0 to 1; None for a prompt without a known answer that has a word, or a cancelled request."""
         seen, known = sample.observation, sample.known
-        wanted = Counter[str]() if known is None else Counter(wanted_words(known))
+        wanted = () if known is None else wanted_words(known)
         if not wanted or seen.outcome == "cancelled" or (seen.outcome == "ok" and seen.said is None):
             return None
-        given = Counter(words(seen.said or "") if seen.outcome == "ok" else ())
-        return (wanted & given).total() / wanted.total()
+        return _recalled(wanted, seen.said or "" if seen.outcome == "ok" else "")
 
 
 @lru_cache(maxsize=4096)
-def wanted_words(known: Known) -> Sequence[str]:
+def _recalled(wanted: tuple[str, ...], said: str) -> float:
+    return (Counter(wanted) & Counter(words(said))).total() / len(wanted)
+
+
+@lru_cache(maxsize=4096)
+def wanted_words(known: Known) -> tuple[str, ...]:
     """The words that an answer must hold: of the known answer, or of the values of its JSON."""
     answer = known.answer or ""
     if not known.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from chaosgate.model.observation import Sample
@@ -32,9 +32,11 @@ class RepeatedWords(Sli):
     def value(sample: Sample) -> float | None:
         """From 0 to 1; None for a failed request or an answer without a word."""
         seen = sample.observation
-        spoken = words(seen.said or "") if seen.outcome == "ok" else ()
-        return _repeats(spoken) / len(spoken) if spoken else None
+        return _repeated(seen.said) if seen.outcome == "ok" and seen.said else None
 
 
-def _repeats(spoken: Sequence[str]) -> int:
-    return sum(word in spoken[max(0, place - REACH) : place] for place, word in enumerate(spoken))
+@lru_cache(maxsize=4096)
+def _repeated(said: str) -> float | None:
+    spoken = words(said)
+    repeats = sum(word in spoken[max(0, place - REACH) : place] for place, word in enumerate(spoken))
+    return repeats / len(spoken) if spoken else None

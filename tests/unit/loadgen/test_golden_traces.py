@@ -141,10 +141,10 @@ def test_a_failed_stream_has_no_latency_and_is_infinite_in_the_adjusted_view(out
     found = measured(sample)
     assert found == dict.fromkeys(KINDS) | {"itl": [], "tokens-per-second": 0, "request-rate": 0}
     for name in ("ttft", "first-text", "itl", "tpot", "e2e", "normalised-latency"):
-        assert tuple(SLIS.get(name).adjusted_values(sample)) == (math.inf,)
+        assert tuple(SLIS.get(name).adjusted_values([sample])) == (math.inf,)
         assert SLIS.get(name).adjusted(sample) == math.inf
     for name in ("tokens-per-second", "request-rate"):
-        assert tuple(SLIS.get(name).adjusted_values(sample)) == (0,)
+        assert tuple(SLIS.get(name).adjusted_values([sample])) == (0,)
     assert SLIS.get("error-rate").value(sample) == 1
 
 
@@ -153,7 +153,7 @@ def test_a_cancelled_stream_counts_in_no_sli() -> None:
     for name, kind in SLIS.items():
         assert kind.value(sample) is None, name
         assert kind.adjusted(sample) is None, name
-        assert tuple(kind.values(sample)) == tuple(kind.adjusted_values(sample)) == (), name
+        assert tuple(kind.values(sample)) == tuple(kind.adjusted_values([sample])) == (), name
 
 
 def test_what_other_tools_count_from_is_kept() -> None:
