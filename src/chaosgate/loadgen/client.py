@@ -82,7 +82,6 @@ class ChatClient:
         self._clock = clock
         self._model = model
         self._body = {
-            "model": model,
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": 0,
@@ -138,7 +137,7 @@ class ChatClient:
         trace.take(map(read_event, splitter.close_data()), now())
 
     def _encoded_body(self, call: Call) -> bytes:
-        """The body of the request, from the last time that the prompt was asked where there was one."""
+        """The body of the request, which is the same whenever its tenant asks this prompt."""
         name = call.tenant, call.prompt_name
         body = self._bodies.get(name)
         if body is None:
@@ -149,12 +148,8 @@ class ChatClient:
 
     def _body_of(self, call: Call) -> dict[str, Any]:
         prompt = call.prompt
-        body = {**self._body, "messages": prompt.messages()}
-        if prompt.tenant is not None or call.tenant is not None:
-            body.update(addressed(self._model, prompt, call.tenant))
-        if prompt.max_tokens is not None:
-            body["max_tokens"] = prompt.max_tokens
-        return body
+        body = {**addressed(self._model, prompt, call.tenant), **self._body, "messages": prompt.messages()}
+        return body if prompt.max_tokens is None else {**body, "max_tokens": prompt.max_tokens}
 
 
 def addressed(model: str, prompt: Prompt, tenant: str | None = None) -> dict[str, str]:

@@ -124,12 +124,14 @@ class Trace:
             if event.choices:
                 choice = event.choices[0]
                 text = choice.delta
-                if text is not None and text.content and choice.finish_reason is None and choice.logprobs is None:
-                    # What most events are, taken without a call for each.
+                # Most events have neither, and are taken without a call for each.
+                if choice.finish_reason is not None or choice.logprobs is not None:
+                    self._take_unusual(choice)
+                if text is not None and text.content:
                     tokens.append(at)
                     pieces.append(text.content)
-                else:
-                    self._take_unusual(choice, at)
+                elif text is not None and (text.reasoning_content or text.reasoning):
+                    self._reasoning.append(at)
                 self._events += 1
                 self._last = at
                 if self._opened is None:
@@ -140,18 +142,11 @@ class Trace:
             if event.usage is not None:
                 self._take_usage(event.usage)
 
-    def _take_unusual(self, choice: Choice, at: float) -> None:
-        """Add a choice with anything but content, or with more than that."""
+    def _take_unusual(self, choice: Choice) -> None:
+        """What a choice has beside its text; a ValueError where the answer was broken off."""
         if choice.finish_reason is not None:
             self._finish = finish_reason(choice.finish_reason)
             self.finished = True
-        text = choice.delta
-        if text is not None:
-            if text.content:
-                self._tokens.append(at)
-                self._pieces.append(text.content)
-            elif text.reasoning_content or text.reasoning:
-                self._reasoning.append(at)
         if choice.logprobs is not None:
             self._take_logprobs(choice.logprobs)
 

@@ -47,6 +47,8 @@ class Binary:
     module: Path
     package: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    mended: str = ""
+    """What is put into a copy of the package's module before it is built."""
     """Variables of the program that its linker sets."""
 
     def flags(self) -> list[str]:
@@ -61,7 +63,7 @@ class Binary:
 
     def fingerprint(self, compiler: str) -> str:
         """What it is made from, by a `compiler` as `go version` tells it."""
-        digest = hashlib.sha256(f"{self.package} {self.flags()} {ENVIRONMENT} {compiler}".encode())
+        digest = hashlib.sha256(f"{self.package} {self.flags()} {ENVIRONMENT} {compiler}{self.mended}".encode())
         for file in self.sources():
             digest.update(file.relative_to(self.module).as_posix().encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()
@@ -74,7 +76,7 @@ BUILT = (
     Binary("coredns", BINARIES / "kubernetes", "./coredns"),
 )
 BUILT_FOR_ARGO = tuple(
-    Binary(name, BINARIES / "argo", f"{ARGO_MODULE}/cmd/{name}", variables=ARGO_VERSION)
+    Binary(name, BINARIES / "argo", f"{ARGO_MODULE}/cmd/{name}", variables=ARGO_VERSION, mended=LABELS_LOOKUP)
     for name in ("workflow-controller", "argoexec")
 )
 
@@ -160,7 +162,8 @@ def argo_modfile() -> Path:
     is built with the cluster's Kubernetes libraries, which halves the build, and which ask one method more of labels.
     """
     # Named by all that decides what it holds, so that a copy of other versions is never taken for it.
-    copy = cache() / f"argo-{ARGO}-{KUBERNETES}"
+    mended = hashlib.sha256(LABELS_LOOKUP.encode()).hexdigest()[:8]
+    copy = cache() / f"argo-{ARGO}-{KUBERNETES}-{mended}"
     if not copy.exists():
         half = copy.with_suffix(".half")
         shutil.rmtree(half, ignore_errors=True)

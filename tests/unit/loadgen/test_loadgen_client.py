@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 from aiohttp import web
 from scripted_chat import ANSWER, BLUE, DONE, OPENING, STOP, Handler, Serve, call, event, streaming, token
@@ -114,6 +115,23 @@ async def test_earlier_turns_go_before_the_prompt(serve: Serve) -> None:
 async def test_a_tenant_is_asked_for_by_its_adapters_name(serve: Serve) -> None:
     _, _, body = await requested(serve, tenant="tenant-b")
     assert (body["model"], body["user"]) == ("tiny:tenant-b", "tenant-b")
+
+
+async def test_a_prompt_that_is_asked_again_is_asked_the_same_by_each_tenant(serve: Serve) -> None:
+    bodies: list[dict[str, Any]] = []
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        bodies.append(await request.json())
+        return await streaming(ANSWER)(request)
+
+    async with open_session() as session:
+        url = await serve(handle)
+        client = ChatClient(session, url, model="tiny", max_tokens=8, seed=7, timeout=10.0, clock=PhaseClock())
+        for tenant in ("blue", "green", "blue", None, "green"):
+            await client.ask(client.trace(msgspec.structs.replace(call(), tenant=tenant)))
+
+    assert [body.pop("user", None) for body in bodies] == ["blue", "green", "blue", None, "green"]
+    assert all(body == bodies[0] for body in bodies)
 
 
 @pytest.mark.parametrize("status", [201, 302, 400, 404, 429, 500, 503])
